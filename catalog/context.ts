@@ -17,6 +17,7 @@ import type { RateLimit } from './token/rate-limit.ts';
 import type { NamedProfiles } from './storage/named-profiles.ts';
 import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
+import type { Issuers } from './issuer/issuers.ts';
 import type { EndedSignIns } from './principal/ended-sign-ins.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
 import type { Bearers } from './principal/bearers.ts';
@@ -68,6 +69,8 @@ export type CatalogContext = {
   readonly passwords: PasswordVerifier;
   /** The rows of the audit log about sign-ins. */
   readonly signIns: SignInLog;
+  /** Issuers of tokens that tenants trust. */
+  readonly issuers: Issuers;
   /** Rate limits of the token endpoint, by the peer's address and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
   /** Limits the idempotency keys that each principal has in use. */

@@ -24,6 +24,7 @@ import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './purge/forget-expired.ts';
 import { EndedSignIns } from './principal/ended-sign-ins.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
+import { Issuers } from './issuer/issuers.ts';
 import { Bearers } from './principal/bearers.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
 import { SignInLog } from './principal/sign-in-log.ts';
@@ -144,10 +145,11 @@ export async function startCatalog(
   }
 }
 
-async function closeParts({ metrics, delegationLog, readers, passwords }: CatalogContext): Promise<void> {
+async function closeParts({ metrics, delegationLog, readers, passwords, issuers }: CatalogContext): Promise<void> {
   await readers[Symbol.asyncDispose]();
   await passwords[Symbol.asyncDispose]();
   delegationLog[Symbol.dispose]();
+  issuers[Symbol.dispose]();
   metrics[Symbol.dispose]();
 }
 
@@ -230,13 +232,9 @@ async function buildContext(
   const worked = {
     ...parts,
     store,
-    storages: new Storages({
-      db: store.db,
-      sealing: parts.sealing,
-      clock,
-      keyLifeMs: config['catalog.credential_time'],
-    }),
+    storages: new Storages({ db: store.db, sealing: parts.sealing, clock, ...keySettings(config) }),
     delegationLog: new DelegationLog(log),
+    issuers: new Issuers({ config, clock, log }),
     readers,
     metrics,
   };
@@ -255,8 +253,8 @@ async function buildContext(
     issuer,
     verifier,
     bearers: new Bearers(
-      { store, clock, verifier, issuer, passwords, signIns },
-      { lifeMs: config['catalog.token_ttl'], count: (outcome) => metrics.signIns.inc({ method: 'pat', outcome }) },
+      { ...worked, verifier, issuer, passwords, signIns },
+      { lifeMs: config['catalog.token_ttl'], count: (method, outcome) => metrics.signIns.inc({ method, outcome }) },
     ),
     notifications,
     epochs,
@@ -308,3 +306,8 @@ async function listen(start: () => Promise<unknown>, config: Config): Promise<vo
     throw new SkeinError('PORT_IN_USE', `port ${config['catalog.port']} of ${config.host} is in use`, { cause: error });
   }
 }
+
+const keySettings = (config: Config): Pick<ConstructorParameters<typeof Storages>[0], 'keyLifeMs' | 'machineUrls'> => ({
+  keyLifeMs: config['catalog.credential_time'],
+  machineUrls: { google: config['catalog.google_metadata_url'], azure: config['catalog.azure_metadata_url'] },
+});

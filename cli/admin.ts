@@ -123,8 +123,11 @@ export async function alterCatalog(loaded: LoadedConfig, flags: Flags, name: str
 function locationOf(flags: Flags): string {
   const [location, storage] = [flags.text('location'), flags.text('storage')];
   if (location !== undefined && storage !== undefined) throw new UsageError('--storage and --location say the same');
-  if (storage !== undefined && !/^s3[an]?:/.test(storage))
-    throw new UsageError('--storage: expected s3://bucket/prefix');
+  if (storage !== undefined && !/^(?:s3[an]?|gs|abfss?|wasbs?):/.test(storage)) {
+    throw new UsageError(
+      '--storage: expected s3://bucket/prefix, gs://bucket/prefix or abfss://container@account.dfs.core.windows.net/prefix',
+    );
+  }
   return storage ?? location ?? '';
 }
 

@@ -27,6 +27,10 @@ export function bucketOf(flags: Flags): BucketSettingsInput | null {
   }
   if (flags.has('path-style')) settings['path-style'] = 'true';
   if (flags.has('no-path-style')) settings['path-style'] = 'false';
+  for (const name of ['hierarchical', 'allow-container-sas']) {
+    if (flags.has(name)) settings[name] = 'true';
+    if (flags.has(`no-${name}`)) settings[name] = 'false';
+  }
   const [key, engineKey] = [keyOf(flags, 'credentials'), keyOf(flags, 'engine-credentials')];
   if (Object.keys(settings).length === 0 && key === null && engineKey === null) {
     return flags.text('storage') === undefined ? null : { settings };
@@ -38,7 +42,9 @@ function keyOf(flags: Flags, flag: string): AccessKeyInput | null {
   const file = flags.text(flag);
   if (file === undefined) return null;
   try {
-    const { accessKeyId, secretAccessKey, sessionToken } = readKeyFile(file);
+    const key = readKeyFile(file);
+    if (key.kind !== 's3') return { document: JSON.stringify(key) };
+    const { accessKeyId, secretAccessKey, sessionToken } = key;
     return { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken ?? '' };
   } catch (error) {
     throw new UsageError(`--${flag} ${file}: ${SkeinError.of(error).message}`);

@@ -295,7 +295,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [
       tenantFlag,
       { name: 'location', value: 'URI', doc: 'Root of its tables (default: in the data directory)' },
-      { name: 'storage', value: 'URI', doc: 'The same in a bucket: s3://bucket/prefix' },
+      { name: 'storage', value: 'URI', doc: 'The same in a bucket: s3://, gs:// or abfss://' },
       ...BUCKET_FLAGS,
       ...CATALOG_FLAGS,
     ],

@@ -3,7 +3,7 @@ import type { Candidate } from '#shared/membership/election.ts';
 import { NotActive } from './cluster/not-active.ts';
 import type { ClusterView } from './observe/cluster-view.ts';
 import type { Events } from './observe/event-hub.ts';
-import type { QueryService } from './query/query-service.ts';
+import type { QueryService, StatementRequest } from './query/query-service.ts';
 import type { Term } from './start-term.ts';
 
 const IDLE_POLL_MS = 20;
@@ -13,6 +13,8 @@ export class ActiveTerm {
   /** The one that leads, when it is another. */
   leader: () => Candidate | undefined = () => undefined;
   term: Term | undefined;
+  /** Connections that are in a transaction, which a hand-over waits for. */
+  inTransaction: () => number = () => 0;
   #handsOver = false;
   #executing = 0;
 
@@ -26,14 +28,19 @@ export class ActiveTerm {
     return this.term === undefined ? this.notActive().message : undefined;
   }
 
-  /** From now on new statements are refused. */
+  /** Whether the lead is handed over: what has begun goes on, and transactions to their end. */
+  get isLeaving(): boolean {
+    return this.#handsOver && this.term !== undefined;
+  }
+
+  /** From now on new statements are refused, but for those of transactions that are open. */
   close(): void {
     this.#handsOver = true;
   }
 
-  /** Resolves when no statement runs and all results are read. */
+  /** Resolves when no statement runs, all results are read, and no connection is in a transaction. */
   async idle(signal: AbortSignal): Promise<void> {
-    while (this.#executing > 0 && !signal.aborted) await sleep(IDLE_POLL_MS);
+    while ((this.#executing > 0 || this.inTransaction() > 0) && !signal.aborted) await sleep(IDLE_POLL_MS);
   }
 
   queries(): QueryService {
@@ -45,9 +52,17 @@ export class ActiveTerm {
       if (this.open === undefined) throw this.notActive();
       return this.open.queries;
     };
+    const forStatement = ({
+      session,
+      transaction,
+    }: Pick<StatementRequest, 'session' | 'transaction'>): QueryService => {
+      const within = transaction === null ? null : (transaction ?? session);
+      const goesOn = this.isLeaving && within !== null && any().session(within).transaction !== null;
+      return goesOn ? any() : open();
+    };
     return {
       execute: async (request) => {
-        const queries = open();
+        const queries = forStatement(request);
         this.#executing += 1;
         try {
           await queries.execute(request);
@@ -55,8 +70,8 @@ export class ActiveTerm {
           this.#executing -= 1;
         }
       },
-      describe: async (request) => open().describe(request),
-      timeoutMs: (session) => open().timeoutMs(session),
+      describe: async (request) => forStatement(request).describe(request),
+      timeoutMs: (session) => forStatement({ session }).timeoutMs(session),
       session: (session) => open().session(session),
       cursors: (session) => any().cursors(session),
       endSession: async (session) => any().endSession(session),
@@ -78,6 +93,7 @@ export class ActiveTerm {
       cluster: () => view().cluster(),
       feedbackQueue: () => view().feedbackQueue(),
       workloadProblem: () => view().workloadProblem(),
+      series: () => view().series(),
       workersApart: () => view().workersApart(),
     };
   }

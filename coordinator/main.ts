@@ -43,6 +43,7 @@ import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
 import { openMemberServer } from './open-member-server.ts';
 import { Standing } from './standing.ts';
+import { NO_WORKLOAD } from './workload/workload.ts';
 import { WorkloadFile } from './workload/workload-file.ts';
 import type { TermParts } from './start-term.ts';
 import { consoleOf, stageApi, startDoors, type ApiParts } from './start-doors.ts';
@@ -109,6 +110,7 @@ export async function startCoordinator(
     texts,
     sessions,
     tables,
+    workload: () => (config['coordinator.workload'] === 'on' ? workload.current : NO_WORKLOAD),
     stages: stageApi(parts, security, sessions),
     console: consoleOf(config, security, database),
     queries: active.queries(),
@@ -119,7 +121,8 @@ export async function startCoordinator(
     metrics,
     notReady: () => whyNotReady(active, epochs),
   };
-  const doors = await startDoors(parts, served, () => active.standby);
+  const doors = await startDoors(parts, served, { standby: () => active.standby, isLeaving: () => active.isLeaving });
+  active.inTransaction = doors.inTransaction;
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.

@@ -5,6 +5,7 @@ import { atLocalhost } from '#shared/config/loopback.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -27,6 +28,7 @@ import type { QueryService } from './query/query-service.ts';
 import { KeptResults } from './result/kept-results.ts';
 import { Inspector } from './inspect/inspector.ts';
 import type { SessionServices } from './session/session-services.ts';
+import type { Workload } from './workload/workload.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';
@@ -39,7 +41,21 @@ import type { ConsoleOptions } from './api/console/console-routes.ts';
 type Parts = { readonly config: Config; readonly log: Logger; readonly stack: AsyncDisposableStack };
 
 /** Where clients reach the doors. */
-type Doors = { readonly queryUrl: string; readonly flightSqlUrl: string; readonly postgresUrl: string };
+type Doors = {
+  readonly queryUrl: string;
+  readonly flightSqlUrl: string;
+  readonly postgresUrl: string;
+  /** Connections that are in a transaction. */
+  readonly inTransaction: () => number;
+};
+
+/** Whether this coordinator serves statements. */
+type Lead = {
+  /** The reason why it serves nothing; undefined when it does. */
+  readonly standby: () => string | undefined;
+  /** It hands over the lead: what has begun goes on. */
+  readonly isLeaving: () => boolean;
+};
 
 export function stageApi(
   { config, log }: Pick<Parts, 'config' | 'log'>,
@@ -85,6 +101,8 @@ export type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly tables: TableReader;
+  /** The workload that is in force. */
+  readonly workload: () => Workload;
   readonly stages: StageApi;
   /** Undefined: it is off. */
   readonly console: Omit<ConsoleOptions, 'signIn'> | undefined;
@@ -98,7 +116,7 @@ export type ApiParts = {
 };
 
 /** Starts every door for clients, all of which sign in the same users. */
-export async function startDoors(parts: Parts, api: ApiParts, standby: () => string | undefined): Promise<Doors> {
+export async function startDoors(parts: Parts, api: ApiParts, { standby, isLeaving }: Lead): Promise<Doors> {
   const { catalog } = api.sessions;
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),
@@ -113,7 +131,11 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   if (tls !== undefined) parts.stack.use(tls);
   const http = await startApi(parts, api, { authenticate, signIn, tls });
   const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
+  const arrivals = {
+    folder: join(parts.config.data_dir, 'spool'),
+    budget: new ByteBudget(parts.config['coordinator.arrived_rows_bytes']),
+  };
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby, arrivals });
   parts.stack.defer(() => flight.close());
   const postgres = await openPostgresDoor({
     config: parts.config,
@@ -124,10 +146,14 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
     signIn,
     tls,
     standby,
+    arrivals,
+    texts: api.texts,
+    isLeaving,
     requireEpoch: (claims) => verifier.requireEpoch(claims),
   });
   parts.stack.defer(() => postgres.close());
-  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };
+  const { url: postgresUrl, inTransaction } = postgres;
+  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl, inTransaction };
 }
 
 const keptResults = (config: Config): KeptResults =>
@@ -183,6 +209,7 @@ async function startApi(
       bookmarkKeys: config['snapshot.bookmark_keys'],
       nowMs: () => systemClock.nowMs(),
     }),
+    administer: { principals: catalog, workload: api.workload },
     stages: api.stages,
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,

@@ -20,6 +20,7 @@ import { ProfileSegments } from './history/profile-segments.ts';
 import type { HistoryReader } from './history/read-history.ts';
 import type { History } from './history/open-history.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
+import { ClusterSeries } from './observe/cluster-series.ts';
 import { clusterView, type ClusterView } from './observe/cluster-view.ts';
 import { EventHub } from './observe/event-hub.ts';
 import type { Traces } from './query/traces.ts';
@@ -134,7 +135,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
-  const view = clusterView({ ...parts, activeSinceMs: systemClock.nowMs(), admission, pool });
+  const present = clusterView({ ...parts, activeSinceMs: systemClock.nowMs(), admission, pool });
+  const series = stack.use(new ClusterSeries({ view: present, admission, clock: systemClock }));
+  const view = { ...present, series: () => series.points };
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({

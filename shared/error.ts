@@ -98,6 +98,7 @@ export const ERRORS = {
   ROLE_NOT_FOUND: entry('user', '42704', 400, 5, 'No such role.'),
   TOKEN_NOT_FOUND: entry('user', '42704', 400, 5, 'No such personal access token.'),
   WEBHOOK_NOT_FOUND: entry('user', '42704', 400, 5, 'No such webhook.'),
+  PROVIDER_NOT_FOUND: entry('user', '42704', 400, 5, 'No such identity provider.'),
   KEYPAIR_NOT_FOUND: entry('user', '42704', 400, 5, 'The service account has no active key of this id.'),
   HOLDS_GRANTS: entry('user', '2BP01', 409, 9, 'The user has roles, and DROP USER says not CASCADE.'),
   ROLE_IN_USE: entry('user', '2BP01', 409, 9, 'The role is granted to somebody.'),

@@ -16,6 +16,7 @@ const ACTORS = {
   pats: of('pats', false, 'MANAGE PATS'),
   accounts: of('accounts', false, 'MANAGE SERVICE ACCOUNTS'),
   all: of('all', false, 'MANAGE USERS', 'MANAGE PATS', 'MANAGE SERVICE ACCOUNTS'),
+  providers: of('providers', false, 'MANAGE IDENTITY PROVIDERS'),
   plain: of('plain', false),
 } as const;
 const TARGETS = {
@@ -56,6 +57,9 @@ const EXPECTED: Readonly<Record<PrincipalAction, Readonly<Record<keyof typeof AC
   'webhook.change': rows('yes yes yes yes yes', {}),
   'policy.show': rows('yes yes yes yes yes', {}),
   'policy.change': rows('yes yes yes yes yes', {}),
+  'provider.show': rows('yes yes yes yes yes', { providers: 'yes yes yes yes yes' }),
+  'provider.create': rows('yes yes yes yes yes', { providers: 'yes yes yes yes yes' }),
+  'provider.change': rows('yes yes yes yes yes', { providers: 'yes yes - - -' }),
   'audit.show': rows('yes yes yes yes yes', {}),
 };
 
@@ -65,14 +69,16 @@ function rows(
   others: Partial<Record<keyof typeof ACTORS, string>>,
 ): Readonly<Record<keyof typeof ACTORS, string>> {
   const none = '- - - - -';
-  return { admin, users: none, pats: none, accounts: none, all: none, plain: none, ...others };
+  return { admin, users: none, pats: none, accounts: none, all: none, providers: none, plain: none, ...others };
 }
 
 /** Everybody sees himself; the actors who are not named otherwise. */
 function self(kind: 'user' | 'account' | 'token'): Partial<Record<keyof typeof ACTORS, string>> {
   const own = '- - - - yes';
   const named = { user: 'users', account: 'accounts', token: 'pats' } as const;
-  const others = (['users', 'pats', 'accounts', 'plain'] as const).filter((actor) => actor !== named[kind]);
+  const others = (['users', 'pats', 'accounts', 'providers', 'plain'] as const).filter(
+    (actor) => actor !== named[kind],
+  );
   return Object.fromEntries(others.map((actor) => [actor, own]));
 }
 

@@ -43,6 +43,10 @@ const RULES = {
   /** Policies and what they are bound to. */
   'policy.show': { scope: READ, by: 'MANAGE POLICIES', self: 'as others', guards: false },
   'policy.change': { scope: WRITE, by: 'MANAGE POLICIES', self: 'as others', guards: false },
+  /** Identity providers, which sign in whom they are trusted for. */
+  'provider.show': { scope: READ, by: 'MANAGE IDENTITY PROVIDERS', self: 'as others', guards: false },
+  'provider.create': { scope: WRITE, by: 'MANAGE IDENTITY PROVIDERS', self: 'as others', guards: false },
+  'provider.change': { scope: WRITE, by: 'MANAGE IDENTITY PROVIDERS', self: 'as others', guards: true },
   'audit.show': { scope: READ, by: null, self: 'as others', guards: false },
 } as const satisfies Readonly<
   Record<

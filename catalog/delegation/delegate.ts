@@ -1,9 +1,9 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import { isInBucket, isWithin, normalizeLocation } from '#shared/storage/location.ts';
-import { S3Error } from '#shared/storage/s3/s3-error.ts';
-import { hasSts, type StorageSettings } from '../metadata/storage-settings.ts';
+import { StoreError } from '#shared/storage/object/store-error.ts';
+import { givesTableKeys, type StorageSettings } from '../metadata/storage-settings.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Asked } from './delegation-log.ts';
 import { filesOf, tableKey, type DelegationParts, type Place } from './table-files.ts';
@@ -24,9 +24,13 @@ export type Delegation =
       readonly permission: Permission;
       /** The folder below which the key opens the table's folders. */
       readonly prefix: string;
-      readonly key: S3Credential;
+      readonly key: StoreCredential;
+      /** It opens more than the table: its whole container, which the operator allows. */
+      readonly isOfContainer: boolean;
       readonly settings: StorageSettings;
     }
+  /** The client asks for nothing that this store has. */
+  | { readonly kind: 'configuration'; readonly settings: StorageSettings }
   | { readonly kind: 'signing'; readonly permission: Permission; readonly settings: StorageSettings };
 
 /** Reads `X-Iceberg-Access-Delegation`; a way that is not known is left out, as the specification has it. */
@@ -64,16 +68,20 @@ export async function delegate(
   if (typeof may !== 'string') return refuse('refused', may.refused);
   if (wanted === 'write' && may === 'read') return refuse('refused', 'the token lacks the scope table:write');
   const permission = wanted ?? may;
-  const signing = { kind: 'signing', permission, settings } as const;
-  if (!ways.includes('vended-credentials')) return signing;
-  if (!hasSts(settings)) {
-    if (ways.includes('remote-signing')) return signing;
+  // Requests are signed for S3 alone.
+  const signs = settings.kind === 's3';
+  if (!ways.includes('vended-credentials')) {
+    return signs ? { kind: 'signing', permission, settings } : { kind: 'configuration', settings };
+  }
+  if (!givesTableKeys(settings)) {
+    if (signs && ways.includes('remote-signing')) return { kind: 'signing', permission, settings };
     return refuse('unavailable', `the store of catalog ${place.catalog} gives no temporary keys`);
   }
   try {
     const key = await tableKey(parts, place, { holder: principal.sub, permission });
-    parts.delegationLog.granted(asked);
-    return { kind: 'key', permission, prefix: folderAbove(place.folders), key, settings };
+    const isOfContainer = key.kind === 'adls' && !opensFolderAlone(settings, place.folders);
+    parts.delegationLog.granted(asked, isOfContainer ? 'the key opens the whole container' : null);
+    return { kind: 'key', permission, prefix: folderAbove(place.folders), key, isOfContainer, settings };
   } catch (error) {
     const reason = impossible(error);
     if (reason !== undefined) return refuse('unavailable', reason);
@@ -85,7 +93,7 @@ export async function delegate(
 /** The reason for which there will never be a key for the table as it is; undefined when there may be one later. */
 function impossible(error: unknown): string | undefined {
   const { code, message, cause } = SkeinError.of(error);
-  const isTooLarge = cause instanceof S3Error && cause.code === 'PackedPolicyTooLarge';
+  const isTooLarge = cause instanceof StoreError && cause.code === 'PackedPolicyTooLarge';
   return isTooLarge || code === 'NOT_SUPPORTED' || code === 'INVALID_REQUEST' ? message : undefined;
 }
 
@@ -96,3 +104,7 @@ function folderAbove(folders: readonly string[]): string {
   while (!others.every((other) => isWithin(other, above))) above = above.slice(0, above.lastIndexOf('/'));
   return above;
 }
+
+/** Whether a signature of Azure's for these folders opens one of them, and no more. */
+const opensFolderAlone = (settings: StorageSettings, folders: readonly string[]): boolean =>
+  settings.kind === 'adls' && settings.isHierarchical && folders.length === 1;

@@ -44,11 +44,12 @@ export class DelegationLog implements Disposable {
     this.#log = log;
   }
 
-  granted(asked: Asked): void {
+  /** @param note that the line of a key has as its reason */
+  granted(asked: Asked, note: string | null = null): void {
     const line = lineOf(asked);
     if (asked.event === 'vend') {
       this.#log.info(
-        { ...line, key: cutText(asked.key, KEY_BYTES_MAX), verdict: 'granted', reason: null },
+        { ...line, key: cutText(asked.key, KEY_BYTES_MAX), verdict: 'granted', reason: note },
         'a key for the files of a table was given',
       );
       return;

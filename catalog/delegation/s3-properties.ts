@@ -1,11 +1,11 @@
 import type { S3Credential } from '#shared/storage/credential.ts';
-import type { StorageSettings } from '../metadata/storage-settings.ts';
+import type { S3Settings } from '../metadata/s3-settings.ts';
 import type { Properties } from '../metadata/table-document.ts';
 
 /** Properties of Iceberg's S3 clients, all of them texts. Both names of the region are there: clients read one or the other. */
 
 /** How a client reaches the bucket; nothing secret. */
-export const placeProperties = ({ region, endpoint, pathStyle }: StorageSettings): Properties => ({
+export const placeProperties = ({ region, endpoint, pathStyle }: S3Settings): Properties => ({
   's3.region': region,
   'client.region': region,
   's3.path-style-access': String(pathStyle),
@@ -14,7 +14,7 @@ export const placeProperties = ({ region, endpoint, pathStyle }: StorageSettings
 
 /** @param refresh path of the credentials of the table, relative to the address of the catalog */
 export const keyProperties = (
-  settings: StorageSettings,
+  settings: S3Settings,
   { accessKeyId, secretAccessKey, sessionToken, expiresAtMs }: S3Credential,
   refresh: string,
 ): Properties => ({

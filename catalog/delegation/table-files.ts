@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId } from '#shared/id.ts';
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import { decideFiles, type FileDecision } from '../authorization/decide.ts';
 import { isExempt } from '../authorization/policies.ts';
 import type { Permission } from '../storage/session-policy.ts';
@@ -34,19 +34,21 @@ export const filesOf = (
 /** The principal who gets a key, and for what. */
 export type KeyWish = { readonly holder: PrincipalId; readonly permission: Permission };
 
-/** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
+/** A key that the store has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
 export async function tableKey(
   { store, storages }: Pick<DelegationParts, 'store' | 'storages'>,
   place: Place,
   { holder, permission }: KeyWish,
-): Promise<S3Credential> {
+): Promise<StoreCredential> {
   const { folders, profile, tableId, catalog } = place;
   if (profile === undefined || folders.length === 0) {
     throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for the files of this table of ${catalog}`);
   }
   requireFolders(place);
   const check = (): Promise<void> => requireFree(store.db, folders, tableId);
-  const key = await inTime(storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check }));
+  const key = await inTime(
+    storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, isForClient: true, check }),
+  );
   await keepTime(store.db, tableId, { holder, untilMs: key.expiresAtMs ?? 0 });
   return key;
 }

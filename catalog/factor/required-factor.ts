@@ -41,8 +41,16 @@ export function requireNoFactor(config: Door, user: FactorHolder, address: strin
   );
 }
 
-/** Whether a sign-in has shown the factor itself; a recovery code is none. */
-const hasShown = (amr: readonly string[]): boolean => amr.includes('otp') || amr.includes('hwk');
+/** Begins what a sign-in at an identity provider has shown, before the provider's own words. */
+export const AT_PROVIDER = 'sso';
+
+/** Whether a sign-in has shown the factor itself; a recovery code is none. A provider's words count where it says that there were several. */
+export const hasShown = (amr: readonly string[]): boolean =>
+  amr.includes(AT_PROVIDER) ? amr.includes('mfa') : amr.includes('otp') || amr.includes('hwk');
+
+/** How a person has signed in, by what he has shown. */
+export const methodOf = (amr: readonly string[]): 'sso' | 'password' =>
+  amr.includes(AT_PROVIDER) ? 'sso' : 'password';
 
 /** Whether a sign-in was by password alone, though its user has a factor or must have one since. */
 export const lacksFactor = (

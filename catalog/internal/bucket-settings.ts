@@ -6,10 +6,10 @@ import { SkeinError } from '#shared/error.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
 import { normalizeLocation, storeKind } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
-import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage-settings.ts';
-import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
-import { sealedProfile, sealValidKey } from '../storage/sealed-profile.ts';
-import { checkBucket, UNSIGNED_COPY } from '../storage/check-bucket.ts';
+import { keyOfDocument, type KeyOfFile } from '#shared/storage/key-file.ts';
+import { givesTableKeys, readStorageSettings, settingsWithKey } from '../metadata/storage-settings.ts';
+import { sealedKeys, sealedProfile } from '../storage/sealed-profile.ts';
+import { checkBucket, UNSIGNED_COPY, type BucketCheck } from '../storage/check-bucket.ts';
 import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import type { Tx } from '../store/postgres/tables.ts';
@@ -31,7 +31,7 @@ export async function addBucket(
     throw new SkeinError('INVALID_REQUEST', 'settings of a bucket are for a location s3://bucket/prefix');
   }
   if (bucket === null) throw new SkeinError('INVALID_REQUEST', 'a location in a bucket needs its settings (--storage)');
-  const settings = readStorageSettings(bucket.settings);
+  const settings = readStorageSettings(kind, bucket.settings);
   const profile = { settings, key: keyOf(bucket.key), engineKey: keyOf(bucket.engine_key) };
   await insertProfile(tx, id, sealedProfile(sealing, id, profile));
 }
@@ -46,21 +46,26 @@ export async function changeBucket(
   if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
   const { catalogId } = profile;
   const [key, engineKey] = [keyOf(bucket.key), keyOf(bucket.engine_key)];
+  const settings = readStorageSettings(profile.settings.kind, bucket.settings, profile.settings);
+  const sealed = sealedKeys(sealing, { catalogId, settings }, { key, engineKey });
   await updateProfile(tx, catalogId, {
-    settings: readStorageSettings(bucket.settings, profile.settings),
-    ...(key === null ? {} : { sealedKey: sealValidKey(sealing, key, ownKeyOwner(catalogId)) }),
-    ...(engineKey === null ? {} : { sealedEngineKey: sealValidKey(sealing, engineKey, engineKeyOwner(catalogId)) }),
+    settings: settingsWithKey(settings, key),
+    ...(key === null ? {} : { sealedKey: sealed.sealedKey }),
+    ...(engineKey === null ? {} : { sealedEngineKey: sealed.sealedEngineKey }),
   });
 }
 
-const keyOf = (message: AccessKeyMessage | null): AccessKey | null =>
-  message === null
-    ? null
-    : {
-        accessKeyId: message.access_key_id,
-        secretAccessKey: message.secret_access_key,
-        sessionToken: message.session_token === '' ? null : message.session_token,
-      };
+/** @throws INVALID_REQUEST */
+function keyOf(message: AccessKeyMessage | null): KeyOfFile | null {
+  if (message === null) return null;
+  if (message.document !== '') return keyOfDocument(message.document);
+  return {
+    kind: 's3',
+    accessKeyId: message.access_key_id,
+    secretAccessKey: message.secret_access_key,
+    sessionToken: message.session_token === '' ? null : message.session_token,
+  };
+}
 
 /** The buckets of catalogs as a list shows them: without secrets. */
 export async function bucketsOf({
@@ -69,8 +74,9 @@ export async function bucketsOf({
   const profiles = await listProfiles(store.db);
   return new Map(
     profiles.map(({ catalog, settings, sealedEngineKey }) => {
-      const { flavor, region, endpoint } = settings;
-      const keys = hasSts(settings) ? 'temporary' : sealedEngineKey === null ? 'none' : 'of the operator';
+      const { endpoint } = settings;
+      const [flavor, region] = settings.kind === 's3' ? [settings.flavor, settings.region] : [settings.kind, ''];
+      const keys = givesTableKeys(settings) ? 'temporary' : sealedEngineKey === null ? 'none' : 'of the operator';
       return [catalog, { flavor, region, endpoint: endpoint ?? '', engine_keys: keys }];
     }),
   );
@@ -84,8 +90,10 @@ export async function checkCatalog(
   const profile = await findProfile(store.db, name);
   if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
   const { roots, settings, tenant } = profile;
-  const bucket = { root: roots[0] ?? '', hasTemporaryKeys: hasSts(settings), tenant };
+  const isOfFolders = settings.kind !== 'adls' || settings.isHierarchical;
+  const bucket = { root: roots[0] ?? '', hasTemporaryKeys: givesTableKeys(settings), isOfFolders, tenant };
   const checks = await checkBucket(storages, bucket);
+  if (settings.kind !== 's3') return checksReply(checks);
   const refusesUnsignedCopies = checks.find((check) => check.name === UNSIGNED_COPY)?.problem === null;
   if (refusesUnsignedCopies !== (settings.refusesUnsignedCopies ?? false)) {
     const change = { settings: { ...settings, refusesUnsignedCopies } };
@@ -95,5 +103,9 @@ export async function checkCatalog(
         await updateProfile(tx, profile.catalogId, change);
     });
   }
-  return { checks: checks.map((check) => ({ name: check.name, problem: check.problem ?? '' })) };
+  return checksReply(checks);
 }
+
+const checksReply = (checks: readonly BucketCheck[]): CheckCatalogReply => ({
+  checks: checks.map((check) => ({ name: check.name, problem: check.problem ?? '' })),
+});

@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { recordEvent } from '../store/postgres/audit-store.ts';
-import { requirePrincipal, subjectOf } from '../store/postgres/principal-store.ts';
+import { maySignIn, requirePrincipal, subjectOf } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import { transact } from '../store/postgres/transact.ts';
 
@@ -26,7 +26,7 @@ export async function mintToken(context: CatalogContext, request: MintTokenReque
   }
   const tenantId = await requireTenant(store.db, request.tenant);
   const principal = await requirePrincipal(store.db, tenantId, request.user);
-  if (principal.status !== 'ACTIVE') throw new SkeinError('FORBIDDEN', `the user ${request.user} is not active`);
+  if (!maySignIn(principal.status)) throw new SkeinError('FORBIDDEN', `the user ${request.user} is not active`);
   const holder = must(await findTokenPrincipal(store.db, principal.id), 'it is there');
   const missing = request.scope.filter((scope) => !holder.scopes.includes(scope));
   if (missing.length > 0) {

@@ -1,7 +1,7 @@
 import type { ResealSecretsRequest } from '#proto/generated/skein/catalog/v1/ResealSecretsRequest.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
-import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
+import { engineKeyOwner, ownKeyOwner } from '../storage/open-profile.ts';
 import { listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
 import {
   authenticatorOwner,
@@ -9,12 +9,13 @@ import {
   replaceAuthenticatorSecret,
   sealedAuthenticators,
 } from '../store/postgres/factor-store.ts';
+import { providerSecretOwner, replaceProviderSecret, sealedProviderSecrets } from '../store/postgres/provider-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { replaceSealedSecret, sealedWebhookSecrets, webhookSecretOwner } from '../store/postgres/webhook-store.ts';
 
 /**
- * Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks and of
- * authenticators. Enrolments that are not finished end.
+ * Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks, of
+ * identity providers and of authenticators. Enrolments that are not finished end.
  * @throws INVALID_CONFIGURATION without the keys that the request names, SECRET_UNREADABLE
  */
 export async function resealSecrets(
@@ -46,6 +47,10 @@ export async function resealSecrets(
     for (const { principal_id: id, secret_sealed: sealed } of await sealedAuthenticators(tx)) {
       const change = again(sealed, authenticatorOwner(id));
       if (change !== sealed) await replaceAuthenticatorSecret(tx, id, change);
+    }
+    for (const { id, sealed } of await sealedProviderSecrets(tx)) {
+      const change = again(sealed, providerSecretOwner(id));
+      if (change !== sealed) await replaceProviderSecret(tx, id, change);
     }
     await endEnrolments(tx);
   });

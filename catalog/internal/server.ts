@@ -42,6 +42,7 @@ import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogsCall, listNamespacesCall, listTablesCall } from './lists.ts';
 import { listChangesCall } from './list-changes.ts';
+import { listDroppedCall } from './list-dropped.ts';
 import { listRelationsCall } from './list-relations.ts';
 import { beginUpload, endUploadCall, findUpload, listStagesCall, openStage } from './stages.ts';
 import { findFolders } from './find-folders.ts';
@@ -96,6 +97,7 @@ export async function startInternalServer(
     ListRelations: forPrincipal(context, NO_ACTION, listRelationsCall),
     ListChanges: forPrincipal(context, NO_ACTION, listChangesCall),
     ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTablesCall),
+    ListDropped: forPrincipal(context, { actions: ['table.list'], object: catalogOf }, listDroppedCall),
     CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTablesCall, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.
     AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>

@@ -3,6 +3,7 @@ import { isUuid } from '#shared/id.ts';
 import { listAppSignIns } from '../sign-in/app-sign-ins.ts';
 import { endSignIns, listSignIns, setNewPassword, type Found } from '../sign-in/browser-sign-ins.ts';
 import { factorSection, tokenSection } from './account-factors.ts';
+import { identitySection } from './provider-pages.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import { forget, formText, keep, refusalOf, send, signInOf, type PageParts } from './page-parts.ts';
 
@@ -64,7 +65,8 @@ async function accountPage(parts: PageParts, found: Found, reply: FastifyReply, 
         html`${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
         ${field({ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' })}`,
       )}
-      ${await factorSection(parts, found, csrf)} ${await tokenSection(parts, found, csrf)}
+      ${await identitySection(parts, found, csrf)} ${await factorSection(parts, found, csrf)}
+      ${await tokenSection(parts, found, csrf)}
       <h2>Where you are signed in</h2>
       <ul>
         ${signIns.map(

@@ -20,6 +20,8 @@ export type PageParts = {
   readonly session: string;
   readonly csrf: string;
   readonly next: string;
+  /** A sign-in at an identity provider, while the browser is there. */
+  readonly outside: string;
 };
 
 /** The text of a form's field; '' when it is not there, or there twice. */
@@ -77,6 +79,10 @@ export function wayOn(
   if (authenticatedAt.getTime() < Number(after)) return undefined;
   return `/oauth/authorize?${new URLSearchParams(Buffer.from(query, 'base64url').toString()).toString()}`;
 }
+
+/** Whether a client waits that wants the person to sign in again. */
+export const waitsForNew = (request: FastifyRequest, { next }: PageParts): boolean =>
+  Number(WAITING.exec(request.cookies[next] ?? '')?.[1] ?? 0) > 0;
 
 /** Where a form of the last step leads. */
 export const afterLastStep = (request: FastifyRequest, { next }: PageParts): string =>

@@ -216,6 +216,16 @@ describe('attacks', () => {
     expect(status).toBe(403);
   });
 
+  test('an address of loopback leads to its name, where passkeys are kept', async () => {
+    const { port } = new URL(catalog.running.url);
+    const placeOf = async (host: string, path: string): Promise<string | null> =>
+      (await fetch(`http://${host}:${port}${path}`, { redirect: 'manual' })).headers.get('location');
+    const path = '/oauth/authorize?client_id=x&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2Fcallback';
+    expect(await placeOf('127.0.0.1', path)).toBe(`http://localhost:${port}${path}`);
+    expect(await placeOf('127.0.0.1', '//evil.example/sign-in')).toBeNull();
+    expect(await placeOf('localhost', '/sign-in')).toBeNull();
+  });
+
   test('a body that is no short form is not read', async () => {
     const body = { body: 'x'.repeat(20_000) };
     for (const type of ['application/json', 'application/x-www-form-urlencoded', 'application/octet-stream']) {

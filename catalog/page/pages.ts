@@ -3,6 +3,7 @@ import csrfProtection from '@fastify/csrf-protection';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
@@ -16,6 +17,7 @@ import { html, page } from './html.ts';
 import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
 import { passkeyPages } from './passkey-pages.ts';
 import type { PageParts } from './page-parts.ts';
+import { providerPages } from './provider-pages.ts';
 import { signInPages } from './sign-in-pages.ts';
 
 const ROOTS = ['/sign-in', '/sign-out', '/account', '/oauth/authorize'];
@@ -36,6 +38,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
     session: named('skein-session'),
     csrf: named('skein-form'),
     next: named('skein-next'),
+    outside: named('skein-outside'),
   };
   // A long body of another kind is not read.
   app.removeAllContentTypeParsers();
@@ -53,6 +56,8 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
     // Nobody signs in for a connection of the pages, which would be cut between two of its requests.
     void reply.header('connection', 'close');
     requireOwn(own, request);
+    const elsewhere = atName(own, request);
+    if (elsewhere !== undefined) return reply.redirect(elsewhere, 307);
   });
   app.addHook('preHandler', (request, reply, done) => {
     if (request.method === 'POST') app.csrfProtection(request, reply, done);
@@ -69,6 +74,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
   accountPages(app, parts);
   authorizePage(app, parts);
   accountFactors(app, parts);
+  providerPages(app, parts);
 }
 
 /** Two passwords, or a token, and some words. */
@@ -97,6 +103,14 @@ function requireOwn(own: OwnAddress, { headers, socket, method }: FastifyRequest
   if (method === 'POST' && !isOwnOrigin(own, headers.origin, headers.host)) {
     throw new SkeinError('FORBIDDEN', 'The form was sent from another page.');
   }
+}
+
+/** The same page at localhost, where the request has come to an address of loopback: browsers keep passkeys for names alone. */
+function atName(own: OwnAddress, { headers, socket, method, protocol, url }: FastifyRequest): string | undefined {
+  if (method !== 'GET' || headers.host === undefined) return undefined;
+  const [came, named] = [`${protocol}://${headers.host}`, atLocalhost(`${protocol}://${headers.host}`)];
+  const { host } = new URL(named);
+  return came === named || !isOwnAddress(own, { host, localAddress: socket.localAddress }) ? undefined : named + url;
 }
 
 function sendError(context: CatalogContext, reply: FastifyReply, thrown: unknown): FastifyReply {

@@ -15,6 +15,7 @@ import {
   wayOn,
   type PageParts,
 } from './page-parts.ts';
+import { providerLinks } from './provider-pages.ts';
 import { factorPage, setUpPage } from './factor-pages.ts';
 
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
@@ -28,7 +29,12 @@ export function signInPages(app: FastifyInstance, parts: PageParts): void {
     if (found?.signIn.step === 'factor') return send(reply, await factorPage(parts, found, reply));
     if (found?.signIn.step === 'set up factor') return send(reply, await setUpPage(parts, found, reply));
     if (found?.signIn.step === 'new password') return send(reply, newPasswordPage(reply));
-    return send(reply, await passwordPage(parts, reply, { tenant: queryText(request, 'tenant') }));
+    const [tenant, provider] = [queryText(request, 'tenant'), queryText(request, 'provider')];
+    if (provider !== '' && !isAgain) {
+      const query = new URLSearchParams({ provider, ...(tenant === '' ? {} : { tenant }) }).toString();
+      return reply.redirect(`/sign-in/provider?${query}`, 303);
+    }
+    return send(reply, await passwordPage(parts, reply, { tenant }));
   });
   app.post('/sign-in', (request, reply) => passwordStep(request, reply, parts));
   app.post('/sign-in/password', (request, reply) => newPasswordStep(request, reply, parts));
@@ -85,17 +91,19 @@ async function invitationStep(request: FastifyRequest, reply: FastifyReply, part
 
 type Shown = { readonly tenant: string; readonly user?: string; readonly error?: string };
 
-async function passwordPage({ context }: PageParts, reply: FastifyReply, shown: Shown): Promise<Html> {
+async function passwordPage(parts: PageParts, reply: FastifyReply, shown: Shown): Promise<Html> {
+  const { context } = parts;
   const tenant = { name: 'tenant', label: 'Organisation', autocomplete: 'organization', value: shown.tenant };
   const isAsked = await hasSeveralTenants(context.store.db);
-  const content = form(
+  const others = await providerLinks(parts, shown.tenant);
+  const content = html`${others}${form(
     '/sign-in',
     reply.generateCsrf(),
     'Sign in',
     html`${isAsked ? field(tenant) : undefined}
     ${field({ name: 'username', label: 'User name or email', autocomplete: 'username', value: shown.user ?? '' })}
     ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}`,
-  );
+  )}`;
   return page('Sign in', content, shown.error === undefined ? {} : { error: shown.error });
 }
 

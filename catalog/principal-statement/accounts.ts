@@ -86,8 +86,9 @@ export async function addKeypair(
 
 /** A token that leaked must not make credentials that outlive it. @throws FORBIDDEN */
 export function requireNoToken({ principal }: Call): void {
-  if (principal.auth_method !== 'pat') return;
-  throw new SkeinError('FORBIDDEN', 'a personal access token creates neither tokens nor keys: sign in otherwise');
+  if (principal.auth_method !== 'pat' && principal.auth_method !== 'federated') return;
+  const what = principal.auth_method === 'pat' ? 'a personal access token' : 'a token of an identity provider';
+  throw new SkeinError('FORBIDDEN', `${what} creates neither tokens nor keys nor trusts: sign in otherwise`);
 }
 
 /** Revokes a key, and ends the tokens of the account. @throws KEYPAIR_NOT_FOUND */

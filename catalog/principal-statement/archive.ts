@@ -3,6 +3,8 @@ import { deleteAppSignIns, deleteCodes } from '../store/postgres/app-sign-in-sto
 import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
 import { deleteFactors } from '../store/postgres/factor-store.ts';
+import { leaveGroups } from '../store/postgres/group-store.ts';
+import { deleteIdentities } from '../store/postgres/identity-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import { storeArchived } from '../store/postgres/principal-change-store.ts';
 import { deleteSignIns } from '../store/postgres/sign-in-store.ts';
@@ -24,6 +26,8 @@ export async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void>
   await deleteFactors(tx, id);
   await deleteFormerPasswords(tx, id);
   await deleteSignIns(tx, id);
+  await leaveGroups(tx, id);
+  await deleteIdentities(tx, id);
   await revokeRole(tx, id);
   await revokePrivilege(tx, id);
   await storeArchived(tx, id, archivedName(id), now);

@@ -14,7 +14,7 @@ import { transact } from '../store/postgres/transact.ts';
 
 /** A statement about principals that somebody runs. */
 export type Call = {
-  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords' | 'sealing'>;
+  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords' | 'sealing' | 'issuers'>;
   /** The caller, by its token. */
   readonly principal: Principal;
   /** The term of the coordinator that runs it; "0" = none does. */

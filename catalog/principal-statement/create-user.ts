@@ -13,7 +13,7 @@ import { checkEmail, checkPrincipalName, checkText } from './check-names.ts';
 import { requireRole } from './roles.ts';
 import { hashNewPassword } from './user-password.ts';
 
-const USERS_MAX = 100_000;
+export const USERS_MAX = 100_000;
 const INVITATION_PREFIX = 'skein_inv_';
 const INVITATION_DAYS = 7;
 const DAY_MS = 86_400_000;

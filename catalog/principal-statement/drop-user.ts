@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import { leaveGroups } from '../store/postgres/group-store.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { setDefaultRole } from '../store/postgres/principal-change-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
@@ -26,6 +27,7 @@ export const dropUser = (call: Call, { name, ifExists, cascade }: RequestOf<'dro
     await moveUser(change, user, { kind: 'drop', atMs: now.getTime(), isBootstrap: user.isBootstrap });
     await endCredentials(tx, user.id);
     await revokeRole(tx, user.id);
+    await leaveGroups(tx, user.id);
     await revokePrivilege(tx, user.id);
     await setDefaultRole(tx, user.id, null);
     await requireAdminLeft(tx, tenant.id, user);

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { next, type PrincipalEvent, type PrincipalState } from '../principal/principal-state.ts';
 import { hasActiveAdmin, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { maySignIn } from '../store/postgres/principal-store.ts';
 import { storeState } from '../store/postgres/principal-change-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import type { Changing } from './change.ts';
@@ -40,6 +41,6 @@ export async function moveUser(
 
 /** Called after a change that may have taken the last one. @throws INVALID_STATE */
 export async function requireAdminLeft(tx: Tx, tenantId: string, changed: PrincipalRecord): Promise<void> {
-  if (!changed.isAdmin || changed.status !== 'ACTIVE' || (await hasActiveAdmin(tx, tenantId))) return;
+  if (!changed.isAdmin || !maySignIn(changed.status) || (await hasActiveAdmin(tx, tenantId))) return;
   throw new SkeinError('INVALID_STATE', 'this is the last active tenant_admin of the organisation');
 }

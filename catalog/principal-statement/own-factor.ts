@@ -3,7 +3,7 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { beginEnrolment, proveEnrolment, switchOn } from '../factor/enrolment.ts';
 import { proveCode } from '../factor/prove-factor.ts';
-import { mustHaveFactor } from '../factor/required-factor.ts';
+import { hasShown, mustHaveFactor } from '../factor/required-factor.ts';
 import { deleteAuthenticator, deleteFactors, putRecoveryCodes } from '../store/postgres/factor-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
@@ -21,8 +21,10 @@ const FRESH_S = 300;
 function requireNewSignIn({ principal }: Call, actor: Caller, now: Date): void {
   const { auth_method: method, auth_time: atS, amr = [] } = principal;
   const isNew = atS !== undefined && now.getTime() / 1_000 - atS <= FRESH_S;
-  const isWhole = amr.includes('pwd') && (actor.factors.length === 0 || amr.includes('otp') || amr.includes('hwk'));
-  if (method === 'password' && isNew && isWhole) return;
+  // A fresh sign-in at an identity provider stands for the password.
+  const isPerson = (method === 'password' && amr.includes('pwd')) || method === 'sso';
+  const isWhole = isPerson && (actor.factors.length === 0 || hasShown(amr));
+  if (isNew && isWhole) return;
   throw new SkeinError(
     'FORBIDDEN',
     'sign in again, with password and second factor: factors are changed within five minutes of that',

@@ -175,8 +175,12 @@ describe('the properties of a user', () => {
 });
 
 describe('the session epoch', () => {
-  test('rises with DROP, RENAME, a new password, a dropped token, and privileges that are granted or revoked', async () => {
+  test('rises with DROP, RENAME, a new password, a dropped token, and roles and privileges that are granted or revoked', async () => {
     await user.createUser('epo');
+    await user.run('admin', { kind: 'create_role', name: 'epo_role', ifNotExists: false, scope: 'table:read' });
+    const role = { kind: 'grant_role', role: 'epo_role', holder: { kind: 'USER', name: 'epo' } } as const;
+    expect(await raises('epo', { ...role, isRevoke: false })).toBe(1);
+    expect(await raises('epo', { ...role, isRevoke: true })).toBe(1);
     await user.run('epo', { kind: 'create_token', name: 't', owner: null });
     expect(await raises('epo', { kind: 'alter_user', name: 'epo', comment: 'x' })).toBe(0);
     expect(await raises('epo', { kind: 'alter_user', name: 'epo', password: 'Another-Horse-9' })).toBe(1);
@@ -575,6 +579,17 @@ describe('the background work', () => {
     passedMs += 2_557 * DAY_MS + 32 * DAY_MS;
     await expect.poll(months, { timeout: 20_000 }).not.toContain(thisMonth);
     expect(await months()).toContain('user_audit_log_other');
+    // Once a day: an hour later the months are made, and none is dropped.
+    await catalog.sql(
+      `create table catalog.user_audit_log_2000_01 partition of catalog.user_audit_log for values from ('2000-01-01') to ('2000-02-01')`,
+    );
+    const [newest] = (await months()).filter((name) => name !== 'user_audit_log_other').slice(-1);
+    await catalog.sql(`drop table catalog.${must(newest, 'a month')}`);
+    passedMs += 3_600_000;
+    await expect.poll(months, { timeout: 20_000 }).toContain(newest);
+    expect(await months()).toContain('user_audit_log_2000_01');
+    passedMs += DAY_MS;
+    await expect.poll(months, { timeout: 20_000 }).not.toContain('user_audit_log_2000_01');
     expect(
       await catalog.sql(`select event_type from catalog.user_audit_log_other where event_type = 'ancient'`),
     ).toEqual([{ event_type: 'ancient' }]);

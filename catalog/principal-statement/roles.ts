@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import { isGrantedToGroup } from '../store/postgres/group-store.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 import {
   deleteRole,
@@ -80,7 +81,7 @@ export const dropRole = (call: Call, { name, ifExists }: RequestOf<'drop_role'>)
     if (ifExists && (await findRole(tx, tenant.id, name)) === undefined) return done('DROP ROLE');
     const role = await requireRole(tx, tenant.id, name);
     if (role.isBuiltIn) throw new SkeinError('INVALID_STATE', `the role ${role.name} is built in`);
-    if (await isGranted(tx, role.id))
+    if ((await isGranted(tx, role.id)) || (await isGrantedToGroup(tx, role.id)))
       throw new SkeinError('ROLE_IN_USE', `role ${role.name} is granted: REVOKE it first`);
     await deleteRole(tx, role.id);
     await record({ type: 'drop_role', target: { id: role.id, name: role.name } });

@@ -1,16 +1,19 @@
 import type { PrincipalAnswer, PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
 import { addKeypair, createAccount, dropAccount, dropKeypair } from './accounts.ts';
 import { alterUser, renameUser, setLegalHold, setUserState, unlockUser } from './alter-user.ts';
-import { showAuditLog } from './audit-log.ts';
+import { searchAuditLog, showAuditLog } from './audit-log.ts';
 import type { Call } from './change.ts';
 import { createUser } from './create-user.ts';
 import { dropUser, expungeUser, undropUser } from './drop-user.ts';
 import { grantOrRevokePrivilege, grantOrRevokeRole, showGrants } from './grants.ts';
+import { grantOrRevokeGroupRole, showGroupGrants } from './group-grants.ts';
 import { disableMfa, enrollMfa, resetMfa, verifyMfa } from './own-factor.ts';
 import { redeemInvitation, setOwnPassword } from './own-password.ts';
+import { alterProvider, createProvider, describeProvider, dropProvider, showProviders } from './providers.ts';
 import { alterRole, createRole, dropRole, showRoles } from './roles.ts';
 import { describeUser, showAccounts, showUsers } from './show-users.ts';
 import { createToken, dropToken, showTokens } from './tokens.ts';
+import { dropTrust, setTrust } from './trusts.ts';
 import { createWebhook, dropWebhook, retryWebhook, showDeliveries, showWebhooks } from './webhooks.ts';
 
 const RUNS = {
@@ -44,6 +47,8 @@ const RUNS = {
   drop_role: dropRole,
   grant_role: grantOrRevokeRole,
   grant_privilege: grantOrRevokePrivilege,
+  grant_group_role: grantOrRevokeGroupRole,
+  show_group_grants: showGroupGrants,
   show_roles: showRoles,
   show_grants: showGrants,
   create_webhook: createWebhook,
@@ -51,7 +56,15 @@ const RUNS = {
   retry_webhook: retryWebhook,
   show_webhooks: showWebhooks,
   show_webhook_deliveries: showDeliveries,
+  create_provider: createProvider,
+  alter_provider: alterProvider,
+  drop_provider: dropProvider,
+  show_providers: showProviders,
+  describe_provider: describeProvider,
+  set_trust: setTrust,
+  drop_trust: dropTrust,
   show_audit_log: showAuditLog,
+  search_audit_log: searchAuditLog,
 } as const satisfies {
   readonly [K in PrincipalRequest['kind']]: (call: Call, request: RequestOf<K>) => Promise<PrincipalAnswer>;
 };

@@ -3,12 +3,16 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { activeKeypairs, type KeypairRow } from '../store/postgres/credential-store.ts';
+import { groupsOf } from '../store/postgres/group-store.ts';
+import { identitiesOf, type NamedIdentity } from '../store/postgres/identity-store.ts';
 import {
   findByName,
   listPrincipals,
   type ListedPrincipals,
   type PrincipalRecord,
 } from '../store/postgres/principal-record-store.ts';
+import { trustsOfAccounts, type NamedTrust } from '../store/postgres/trust-store.ts';
+import { printCondition } from './trusts.ts';
 import { listAnswer, reading, requireUser, timeText, type Call, type ListColumns } from './change.ts';
 
 const STATUSES = ['ACTIVE', 'INVITED', 'SUSPENDED', 'DEACTIVATED', 'PROVISIONED', 'LOCKED'] as const;
@@ -30,8 +34,11 @@ const LISTED: ListColumns<Seen> = {
   created_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.createdAt)],
 };
 
+/** A user with what identity providers know of him. */
+type Described = Seen & { readonly identities: readonly NamedIdentity[]; readonly groups: readonly string[] };
+
 /** Never a hash, a secret or a token (service specification, Principal record). */
-const DESCRIBED: ListColumns<Seen> = {
+const DESCRIBED: ListColumns<Described> = {
   username: ['VARCHAR', (user) => user.username],
   status: ['VARCHAR', (user) => user.status],
   email: ['VARCHAR', (user) => user.email],
@@ -47,6 +54,9 @@ const DESCRIBED: ListColumns<Seen> = {
   must_change_password: ['BOOLEAN', (user) => String(user.mustChangePassword)],
   session_epoch: ['BIGINT', (user) => String(user.sessionEpoch)],
   identity_source: ['VARCHAR', (user) => user.identitySource],
+  identity_provider: ['VARCHAR', ({ identities }) => listed(identities.map(({ provider }) => provider))],
+  subject: ['VARCHAR', ({ identities }) => listed(identities.map(({ subject }) => subject))],
+  groups: ['VARCHAR', ({ groups }) => listed(groups)],
   legal_hold: ['BOOLEAN', (user) => String(user.legalHold)],
   is_bootstrap_principal: ['BOOLEAN', (user) => String(user.isBootstrap)],
   comment: ['VARCHAR', (user) => user.comment],
@@ -55,6 +65,8 @@ const DESCRIBED: ListColumns<Seen> = {
   updated_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.updatedAt)],
   deactivated_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.deactivatedAt)],
 };
+
+const listed = (names: readonly string[]): string | null => (names.length === 0 ? null : names.join(', '));
 
 const seen = (user: PrincipalRecord, now: Date): Seen => ({ ...user, status: statusOf(user, now) });
 
@@ -66,7 +78,14 @@ export async function showUsers(call: Call, input: RequestOf<'show_users'>): Pro
   if (input.status !== null && status === null) {
     throw new SkeinError('INVALID_REQUEST', `a status is one of ${STATUSES.join(', ')}`);
   }
-  const users = await listPrincipals(db, tenant.id, { ...pageOf(input), kind: 'USER', like: input.like, status, now });
+  const users = await listPrincipals(db, tenant.id, {
+    ...pageOf(input),
+    kind: 'USER',
+    like: input.like,
+    search: input.search,
+    status,
+    now,
+  });
   return listAnswer(
     LISTED,
     users.map((user) => seen(user, now)),
@@ -88,7 +107,8 @@ export async function describeUser(call: Call, { name }: RequestOf<'describe_use
   const found = await findByName(db, tenant.id, name);
   requirePrincipalAction(actor, 'user.show', found?.kind === 'USER' ? found : undefined);
   const user = await requireUser(db, tenant.id, name);
-  return listAnswer(DESCRIBED, [seen(user, now)]);
+  const [identities, groups] = await Promise.all([identitiesOf(db, user.id), groupsOf(db, user.id)]);
+  return listAnswer(DESCRIBED, [{ ...seen(user, now), identities, groups: groups.map(({ group }) => group) }]);
 }
 
 /** `SHOW SERVICE ACCOUNTS`: by name, with their keys. @throws FORBIDDEN without MANAGE SERVICE ACCOUNTS */
@@ -99,10 +119,15 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     ...pageOf(input),
     kind: 'SERVICE',
     like: null,
+    search: input.search,
     status: null,
     now,
   });
   const keypairs = await activeKeypairs(
+    db,
+    accounts.map(({ id }) => id),
+  );
+  const trusts = await trustsOfAccounts(
     db,
     accounts.map(({ id }) => id),
   );
@@ -113,10 +138,21 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     roles: ['VARCHAR', (account) => account.roles.join(', ')],
     comment: ['VARCHAR', (account) => account.comment],
     keypairs: ['VARCHAR', ({ id }) => (keypairs.get(id) ?? []).map(printKeypair).join(', ')],
+    trusts: [
+      'VARCHAR',
+      ({ id }) =>
+        trusts
+          .filter(({ account }) => account === id)
+          .map(printTrust)
+          .join(', '),
+    ],
     created_at: ['TIMESTAMP WITH TIME ZONE', (account) => timeText(account.createdAt)],
   };
   return listAnswer(columns, accounts, nextOf(accounts, input.limit));
 }
+
+const printTrust = ({ provider, conditions }: NamedTrust): string =>
+  `${provider} WHERE ${conditions.map(printCondition).join(' AND ')}`;
 
 const printKeypair = ({ keyId, algorithm, maker }: KeypairRow): string =>
   `${keyId} (${algorithm}${maker === null ? '' : `, made by ${maker}`})`;

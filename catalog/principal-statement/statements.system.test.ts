@@ -134,19 +134,21 @@ describe('users', () => {
     await createUser('sue');
   });
 
-  test('PROVISIONED is stored and reserved: no statement leads to it, and nobody who has it signs in', async () => {
+  test('PROVISIONED signs in as ACTIVE does; no statement leads to it, and back from SUSPENDED or DEACTIVATED he is ACTIVE', async () => {
     await createUser('scim');
     await catalog.sql(`update catalog.principal set status = 'PROVISIONED' where username = 'scim'`);
     expect(await statusOf('scim')).toBe('PROVISIONED');
     const show = { kind: 'show_users', like: null, status: 'provisioned', after: null, limit: 10 } as const;
     expect((await run('admin', show)).rows.map(([name, status]) => [name, status])).toEqual([['scim', 'PROVISIONED']]);
-    expect(await signIn('scim', PASSWORD)).toBe('WRONG_PASSWORD');
-    await expect(catalog.mint({ user: 'scim' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    for (const to of ['SUSPEND', 'UNSUSPEND'] as const) {
-      expect(await refusal('admin', { kind: 'set_user_state', name: 'scim', to })).toBe('INVALID_STATE');
-    }
+    expect(await signIn('scim', PASSWORD)).toBe('signed in');
+    await catalog.mint({ user: 'scim' });
+    expect(await refusal('admin', { kind: 'set_user_state', name: 'scim', to: 'UNSUSPEND' })).toBe('INVALID_STATE');
     expect(await refusal('admin', { kind: 'undrop_user', name: 'scim' })).toBe('INVALID_STATE');
-    expect(await refusal('admin', { kind: 'create_token', name: 't', owner: 'scim' })).toBe('INVALID_STATE');
+    await run('admin', { kind: 'create_token', name: 't', owner: 'scim', scope: 'table:read' });
+    await run('admin', { kind: 'set_user_state', name: 'scim', to: 'SUSPEND' });
+    expect(await signIn('scim', PASSWORD)).toBe('WRONG_PASSWORD');
+    await run('admin', { kind: 'set_user_state', name: 'scim', to: 'UNSUSPEND' });
+    expect(await statusOf('scim')).toBe('ACTIVE');
     await run('admin', dropUser('scim'));
     await run('admin', { kind: 'undrop_user', name: 'scim' });
     expect(await statusOf('scim')).toBe('ACTIVE');
@@ -323,6 +325,16 @@ describe('service accounts, keys and tokens', () => {
     const shown = await run('tom', { kind: 'show_tokens', owner: null });
     expect(shown.rows.map(([name, owner, scope]) => [name, owner, scope])).toEqual([['laptop', 'tom', 'table:read']]);
     expect(shown.rows[0]?.[shown.columns.indexOf('ttl')]).toBe('30');
+    const two = { ...create, name: 'two', scope: 'table:read  catalog:read' };
+    await run('tom', two, ['table:read', 'catalog:read']);
+    const scopes = (await run('tom', { kind: 'show_tokens', owner: null })).rows.map(([name, , scope]) => [
+      name,
+      scope,
+    ]);
+    expect(scopes).toEqual([
+      ['laptop', 'table:read'],
+      ['two', 'table:read catalog:read'],
+    ]);
     expect(await refusal('tom', { kind: 'show_tokens', owner: 'admin' })).toBe('FORBIDDEN');
     const before = decodeJwt(await catalog.mint({ user: 'tom' }));
     await run('tom', { kind: 'drop_token', name: 'LAPTOP', owner: null, ifExists: false });

@@ -13,7 +13,7 @@ import {
 } from '../store/postgres/credential-store.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { giverOfKeys } from '../store/postgres/lesser-credentials.ts';
-import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
+import { maySignIn, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { requireNoToken } from './accounts.ts';
@@ -68,7 +68,7 @@ export async function createToken(call: Call, input: RequestOf<'create_token'>):
   return changing(call, async (change) => {
     const { tx, tenant, actor, now } = change;
     const owner = await ownerOf(tx, { tenantId: tenant.id, actor }, ownerName, 'token.change');
-    if (owner.status !== 'ACTIVE') throw new SkeinError('INVALID_STATE', `the owner is ${owner.status}`);
+    if (!maySignIn(owner.status)) throw new SkeinError('INVALID_STATE', `the owner is ${owner.status}`);
     const tokens = await listAccessTokens(tx, owner.id);
     if (tokens.length >= TOKENS_MAX) {
       throw new SkeinError('LIMIT_REACHED', `a principal has at most ${TOKENS_MAX} personal access tokens`);

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
+import { outsideBearer } from '#shared/authorization/outside-token.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
 import type { Store } from '../store/postgres/connect.ts';
@@ -9,6 +11,8 @@ import { subjectOf } from '../store/postgres/principal-store.ts';
 import { sha256 } from '../token/secret.ts';
 import type { TokenIssuer } from '../token/token-issuer.ts';
 import { reasonOf } from './refused-sign-in.ts';
+import type { Issuers } from '../issuer/issuers.ts';
+import { namedByRefusal, signInByOutsideToken, type OutsideSignIn } from './sign-in-by-outside-token.ts';
 import { signInByToken } from './sign-in-by-token.ts';
 import type { SignInLog } from './sign-in-log.ts';
 import type { PasswordVerifier } from './verify-password.ts';
@@ -19,9 +23,14 @@ const REMEMBERED_MS = 300_000;
 const REMEMBERED_MAX = 10_000;
 const BEARER = /^Bearer +(skein_pat_\S+)\s*$/i;
 
+/** A secret that stands in the place of an access token. */
+type Shown = { readonly method: 'pat' | 'federated'; readonly text: string };
+
 type Parts = {
   readonly store: Store;
   readonly clock: Clock;
+  readonly config: Pick<Config, 'catalog.outside_bearer' | 'catalog.outside_audiences'>;
+  readonly issuers: Issuers;
   readonly verifier: TokenVerifier;
   readonly issuer: TokenIssuer;
   readonly passwords: PasswordVerifier;
@@ -31,12 +40,12 @@ type Parts = {
 type Options = {
   /** Longest life of an access token. */
   readonly lifeMs: number;
-  readonly count: (outcome: 'granted' | 'refused') => void;
+  readonly count: (method: Shown['method'], outcome: 'granted' | 'refused') => void;
 };
 
 /**
- * Verifies the bearers of the REST door: access tokens, and personal access tokens, each of which is a sign-in and stands for the access
- * token that it is exchanged for. A remembered one is verified at every request, so it ends with its owner's session epoch.
+ * Verifies the bearers of the REST door: access tokens, personal access tokens, and tokens of identity providers, each of which is a sign-in
+ * and stands for the access token that it is exchanged for. A remembered one is verified at every request, so it ends with its owner's session epoch.
  */
 export class Bearers {
   readonly #parts: Parts & Options;
@@ -54,9 +63,9 @@ export class Bearers {
   /** @param address the client's, by which refusals are counted @throws UNAUTHENTICATED, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE */
   async verify(authorization: string | undefined, address: string): Promise<TokenClaims> {
     const { verifier, clock } = this.#parts;
-    const shown = BEARER.exec(authorization ?? '')?.[1];
+    const shown = this.#shownIn(authorization);
     if (shown === undefined) return verifier.verify(authorization);
-    const digest = createHmac('sha256', this.#key).update(shown).digest('base64');
+    const digest = createHmac('sha256', this.#key).update(shown.text).digest('base64');
     const known = this.#remembered.get(digest);
     if (known !== undefined && known.untilMs > clock.monotonicMs()) {
       const claims = await verifier.verifyToken(known.token).catch(refusedAsNone);
@@ -70,26 +79,44 @@ export class Bearers {
     return running;
   }
 
-  async #signIn(shown: string, digest: string, address: string): Promise<TokenClaims> {
+  #shownIn(authorization: string | undefined): Shown | undefined {
+    const pat = BEARER.exec(authorization ?? '')?.[1];
+    if (pat !== undefined) return { method: 'pat', text: pat };
+    if (this.#parts.config['catalog.outside_bearer'] === 'off') return undefined;
+    const text = outsideBearer(authorization);
+    return text === undefined ? undefined : { method: 'federated', text };
+  }
+
+  async #signIn(shown: Shown, digest: string, address: string): Promise<TokenClaims> {
     const { clock, verifier, issuer, signIns, lifeMs, count } = this.#parts;
-    const holder = await signInByToken(this.#parts, shown, { address }).catch((error: unknown) => {
+    const { method } = shown;
+    const holder = await this.#holderOf(shown, address).catch((error: unknown) => {
       if (!(error instanceof SkeinError) || error.code !== 'WRONG_PASSWORD') throw error;
-      signIns.refused({ by: 'token', sha256: sha256(shown).toString('hex') }, 'pat', {
-        address,
-        reason: reasonOf(error),
-      });
-      count('refused');
+      const named =
+        method === 'pat'
+          ? ({ by: 'token', sha256: sha256(shown.text).toString('hex') } as const)
+          : namedByRefusal(error);
+      signIns.refused(named, method, { address, reason: reasonOf(error) });
+      count(method, 'refused');
       throw new SkeinError('UNAUTHENTICATED', error.message);
     });
-    const { principal, scopes, expiresAt } = holder;
+    const { principal, scopes, expiresAtMs } = holder;
     const nowMs = clock.nowMs();
-    const subject = { ...subjectOf(principal), scopes, authMethod: 'pat' as const };
-    const { token } = await issuer.issue(subject, Math.min(lifeMs, expiresAt.getTime() - nowMs), nowMs);
-    await signIns.granted(principal, 'pat', { address });
-    count('granted');
+    const subject = { ...subjectOf(principal), scopes, authMethod: method };
+    const { token } = await issuer.issue(subject, Math.min(lifeMs, expiresAtMs - nowMs), nowMs);
+    await signIns.granted(principal, method, { address });
+    count(method, 'granted');
     const claims = await verifier.verifyToken(token);
-    this.#remembered.set(digest, { token, untilMs: clock.monotonicMs() + REMEMBERED_MS });
+    // A token of an identity provider is kept as a verified one is: until it ends.
+    const keptMs = method === 'pat' ? REMEMBERED_MS : lifeMs;
+    this.#remembered.set(digest, { token, untilMs: clock.monotonicMs() + keptMs });
     return claims;
+  }
+
+  async #holderOf({ method, text }: Shown, address: string): Promise<OutsideSignIn> {
+    if (method === 'federated') return signInByOutsideToken(this.#parts, text, { address });
+    const { principal, scopes, expiresAt } = await signInByToken(this.#parts, text, { address });
+    return { principal, scopes, expiresAtMs: expiresAt.getTime() };
   }
 }
 

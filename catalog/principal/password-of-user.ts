@@ -5,7 +5,7 @@ import { recordEvent, type Party } from '../store/postgres/audit-store.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import type { Store } from '../store/postgres/connect.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
-import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { maySignIn, type TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { countFailure, countUnknown, isLocked } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { RefusedSignIn, type RefusalReason } from './refused-sign-in.ts';
@@ -94,7 +94,7 @@ async function checkPassword(
     principal === undefined ? 'unknown' : wasOpen ? 'wrong' : 'locked';
   if (counted !== undefined) return refused(counted === 'open');
   const wasOpen = await isOpen();
-  if (principal !== undefined && wasOpen && isRight && principal.status === 'ACTIVE') {
+  if (principal !== undefined && wasOpen && isRight && maySignIn(principal.status)) {
     // A count of wrong ones stays until the whole sign-in: a factor that is guessed would begin anew with each right password.
     await transact(store.db, (tx) => countUnknown(tx));
     return 'right';

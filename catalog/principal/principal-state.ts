@@ -10,7 +10,8 @@ import type { ErrorCode } from '#shared/error.ts';
  *   create without ──> INVITED ┘redeem
  * ```
  * ARCHIVED is stored as DEACTIVATED with `archived_at`: the row stays, but its name and all that is personal have gone. LOCKED is no state:
- * it follows from the failures of sign-ins. PROVISIONED is reserved for identity providers, and no statement leads to it.
+ * it follows from the failures of sign-ins. PROVISIONED is ACTIVE of one whom an identity provider has made; back from SUSPENDED or
+ * DEACTIVATED he is ACTIVE.
  */
 export type PrincipalState =
   | { readonly status: 'ACTIVE' | 'INVITED' | 'SUSPENDED' | 'PROVISIONED'; readonly legalHold: boolean }
@@ -51,7 +52,8 @@ export function next(state: PrincipalState, event: PrincipalEvent): Transition {
       if (status !== 'INVITED') return { refused: 'InvalidInvitation', because: 'the invitation is not valid' };
       return { state: { status: 'ACTIVE', legalHold }, endsTokens: true };
     case 'suspend':
-      if (status !== 'ACTIVE') return refused(`only an active user can be suspended, and this one is ${status}`);
+      if (status !== 'ACTIVE' && status !== 'PROVISIONED')
+        return refused(`only an active user can be suspended, and this one is ${status}`);
       return { state: { status: 'SUSPENDED', legalHold }, endsTokens: true };
     case 'unsuspend':
       if (status !== 'SUSPENDED') return refused(`the user is not suspended but ${status}`);

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 
 /** Why a sign-in was refused; the audit log alone is told. */
-export type RefusalReason = 'wrong' | 'unknown' | 'locked' | 'not active';
+export type RefusalReason = 'wrong' | 'unknown' | 'locked' | 'not active' | 'not trusted';
 
 /** The one answer to everybody who is refused, whatever the reason. */
 export class RefusedSignIn extends SkeinError {

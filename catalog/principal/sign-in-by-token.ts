@@ -2,6 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Store } from '../store/postgres/connect.ts';
+import { maySignIn } from '../store/postgres/principal-store.ts';
 import { findTokenHolder, type TokenHolder } from '../store/postgres/shown-credentials.ts';
 import { sha256 } from '../token/secret.ts';
 import type { PasswordVerifier } from './verify-password.ts';
@@ -38,7 +39,8 @@ export async function signInByToken(
   const found =
     shown.length > LENGTH_MAX ? undefined : await findTokenHolder(store.db, digest, new Date(clock.nowMs()));
   const isOf =
-    found?.principal.status === 'ACTIVE' &&
+    found !== undefined &&
+    maySignIn(found.principal.status) &&
     (user === undefined || foldIdentifier(user) === foldIdentifier(found.principal.username)) &&
     (tenant === undefined || tenant === found.principal.tenant);
   if (!isOf) {

@@ -27,7 +27,7 @@ async function rowsOf(event: string): Promise<readonly Row[]> {
     }));
 }
 const signIn = (name: string, password: string, address = '10.0.0.1'): Promise<string> =>
-  catalog.call('SignIn', { user: name, password, tenant: '', address }).then(
+  catalog.call('SignIn', { user: name, password, tenant: '', address, agent: 'psql' }).then(
     () => 'signed in',
     (error: unknown) => (error as { readonly code: string }).code,
   );
@@ -45,7 +45,7 @@ test('a sign-in by password has its row, and a renewal of a machine’s has none
   await user.createUser('signs');
   expect(await signIn('signs', PASSWORD)).toBe('signed in');
   expect(await rowsOf('sign_in')).toEqual([
-    { target: 'signs', details: { method: 'password', address: '10.0.0.1', factors: ['pwd'] } },
+    { target: 'signs', details: { method: 'password', address: '10.0.0.1', agent: 'psql', factors: ['pwd'] } },
   ]);
   const { client_id: id, client_secret: secret } = await catalog.call<Record<string, string>>('CreateClient', {
     tenant: 'default',
@@ -72,7 +72,7 @@ test('by a personal access token, too, at the endpoint and at doors', async () =
   expect(await signIn('', pat)).toBe('signed in');
   const rows = (await rowsOf('sign_in')).filter(({ target }) => target === 'pats');
   expect(rows.map(({ details }) => details)).toEqual([
-    { method: 'pat', address: '10.0.0.1' },
+    { method: 'pat', address: '10.0.0.1', agent: 'psql' },
     { method: 'pat', address: '127.0.0.1', agent: 'node' },
   ]);
   await user.run('admin', { kind: 'set_user_state', name: 'pats', to: 'SUSPEND' });
@@ -88,7 +88,9 @@ test('a flood of refusals is one row a minute with its count; no row says what w
   expect(await signIn('target', 'wrong', '10.9.0.1')).toBe('WRONG_PASSWORD');
   const refused = async (): Promise<readonly Row[]> =>
     (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'target');
-  await expect.poll(refused, { timeout: 10_000 }).toMatchObject([{ details: { count: 1, method: 'password' } }]);
+  await expect
+    .poll(refused, { timeout: 10_000 })
+    .toMatchObject([{ details: { count: 1, method: 'password', agents: ['psql'] } }]);
   for (let i = 0; i < 12; i += 1) await signIn('target', 'wrong', `10.9.0.${i % 8}`);
   for (let i = 0; i < 5; i += 1) await signIn(`${typed}${i}`, 'wrong', '10.9.1.1');
   await new Promise((resolve) => setTimeout(resolve, 1_500));

@@ -37,6 +37,8 @@ export type NamedPrincipal =
   | { readonly by: 'issuer'; readonly issuer: string }
   /** A personal access token, by its digest. */
   | { readonly by: 'token'; readonly sha256: string }
+  /** A token of an identity provider of this tenant. */
+  | { readonly by: 'provider'; readonly tenant: string }
   | { readonly by: 'nobody' };
 
 /** A sign-in as it was seen. */
@@ -207,6 +209,10 @@ export class SignInLog {
       case 'token': {
         const holder = await findTokenHolder(this.#store.db, Buffer.from(named.sha256, 'hex'), new Date(0));
         return holder === undefined ? undefined : this.#ofPrincipal(holder.principal);
+      }
+      case 'provider': {
+        const tenant = await findTenantNamed(this.#store.db, named.tenant);
+        return tenant === undefined ? undefined : { tenant, party: null };
       }
       case 'nobody':
         return undefined;

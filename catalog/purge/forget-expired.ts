@@ -3,6 +3,7 @@ import type { CatalogContext } from '../context.ts';
 import { forgetAppSignIns } from '../store/postgres/app-sign-in-store.ts';
 import { forgetBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { forgetEnrolments } from '../store/postgres/factor-store.ts';
+import { forgetOutsideSignIns } from '../store/postgres/identity-store.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
 import { forgetChanges } from '../store/postgres/list-change-store.ts';
 import { forgetDroppedPrincipals } from '../store/postgres/principal-store.ts';
@@ -26,6 +27,7 @@ export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'cl
     await forgetBrowserSignIns(tx, new Date(nowMs));
     await forgetAppSignIns(tx, new Date(nowMs - EXPIRY_TOLERANCE_MS));
     await forgetEnrolments(tx, new Date(nowMs));
+    await forgetOutsideSignIns(tx, new Date(nowMs));
     await forgetAssertions(tx, new Date(nowMs));
     await forgetDroppedPrincipals(tx, new Date(nowMs - tokenAgeMaxMs));
     await forgetChanges(tx, new Date(nowMs - LIST_CHANGES_MS));

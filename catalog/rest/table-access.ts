@@ -3,7 +3,7 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { unreachable } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import { delegate, waysOf, type Delegation } from '../delegation/delegate.ts';
-import { keyProperties, placeProperties } from '../delegation/s3-properties.ts';
+import { storeKeyProperties, storeProperties } from '../delegation/store-properties.ts';
 import type { Place } from '../delegation/table-files.ts';
 import { joinPath, type TableIdent } from '../metadata/object-name.ts';
 import type { Properties } from '../metadata/table-document.ts';
@@ -80,11 +80,14 @@ const pathOf = ({ catalog, ident }: Pick<Place, 'catalog' | 'ident'>): string =>
 
 /** The entry of `storage-credentials`, which has one at most: clients get confused by more. */
 export const credentialOf = (
-  { prefix, key, settings }: Extract<Delegation, { kind: 'key' }>,
+  { prefix, key, isOfContainer, settings }: Extract<Delegation, { kind: 'key' }>,
   place: Pick<Place, 'catalog' | 'ident'>,
 ): { readonly prefix: string; readonly config: Properties } => ({
   prefix,
-  config: keyProperties(settings, key, `${pathOf(place)}/credentials`),
+  config: {
+    ...storeKeyProperties(settings, key, { location: prefix, refresh: `${pathOf(place)}/credentials` }),
+    ...(isOfContainer ? { 'skein.vended-credentials': 'container' } : {}),
+  },
 });
 
 function membersOf(
@@ -93,11 +96,13 @@ function membersOf(
   origin: string | undefined,
 ): JsonObject {
   const { kind, settings } = delegation;
+  const own = storeProperties(settings, place.location);
   switch (kind) {
     case 'refused':
-      return { config: placeProperties(settings) };
+    case 'configuration':
+      return { config: own };
     case 'unavailable':
-      return { config: { ...placeProperties(settings), 'skein.vended-credentials': 'unavailable' } };
+      return { config: { ...own, 'skein.vended-credentials': 'unavailable' } };
     case 'key': {
       const credential = credentialOf(delegation, place);
       // Older clients read the key in `config`.
@@ -105,7 +110,7 @@ function membersOf(
     }
     case 'signing':
       return {
-        config: { ...placeProperties(settings), ...signerProperties(`${pathOf(place)}/sign`, origin) },
+        config: { ...own, ...signerProperties(`${pathOf(place)}/sign`, origin) },
         'remote-signing-config': {},
       };
     default:

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isUuid } from '#shared/id.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
-import { lacksFactor } from '../factor/required-factor.ts';
+import { lacksFactor, methodOf } from '../factor/required-factor.ts';
 import {
   appSignInsOf,
   deleteAppSignIns,
@@ -18,7 +18,7 @@ import {
 import { recordEvent } from '../store/postgres/audit-store.ts';
 import { findBrowserSignInById } from '../store/postgres/browser-sign-in-store.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
-import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { maySignIn, type TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
@@ -129,7 +129,11 @@ async function beginAppSignIn(
     agent: shown.agent.slice(0, AGENT_LENGTH_MAX),
     authenticatedAt: browser.authenticatedAt,
     startedAt: new Date(nowMs),
-    endsAt: new Date(browser.authenticatedAt.getTime() + config['catalog.refresh_token_ttl']),
+    // A sign-in at an identity provider ends with that of its browser, refreshed or not: the provider is asked again.
+    endsAt:
+      methodOf(browser.amr) === 'sso'
+        ? browser.endsAt
+        : new Date(browser.authenticatedAt.getTime() + config['catalog.refresh_token_ttl']),
   };
   await insertAppSignIn(tx, signIn);
   return { signIn, principal, refreshToken: refresh.text };
@@ -164,7 +168,8 @@ export async function renewAppSignIn(
   const signIn = await transact(store.db, (tx) => replaceAppToken(tx, by, next.sha256));
   const principal = signIn === undefined ? undefined : await findTokenPrincipal(store.db, signIn.principal, 'roles');
   const isGood =
-    principal?.status === 'ACTIVE' &&
+    principal !== undefined &&
+    maySignIn(principal.status) &&
     principal.sessionEpoch === signIn?.sessionEpoch &&
     // A requirement that the configuration has raised bumps no epoch.
     !lacksFactor(context.config, principal, signIn.amr);

@@ -8,7 +8,7 @@ import { must } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
 import { reasonOf } from '../principal/refused-sign-in.ts';
-import { mustHaveFactor } from '../factor/required-factor.ts';
+import { AT_PROVIDER, hasShown, methodOf, mustHaveFactor } from '../factor/required-factor.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { changing, partyOf, reading, type Call, type Changing } from '../principal-statement/change.ts';
 import { redeemInvitation, replaceOwnPassword, setOwnPassword } from '../principal-statement/own-password.ts';
@@ -25,11 +25,20 @@ import {
 import { findInvitedAnywhere } from '../store/postgres/credential-store.ts';
 import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { maySignIn } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
-import { nextStep, stepNow, type Proof, type SignInStep, type SignInUser, type StepName } from './sign-in-step.ts';
+import {
+  nextStep,
+  stepNow,
+  type Proof,
+  type SignInEvent,
+  type SignInStep,
+  type SignInUser,
+  type StepName,
+} from './sign-in-step.ts';
 
 /** Begins the secret that a browser keeps. */
 const SECRET_PREFIX = 'skein_si_';
@@ -57,7 +66,7 @@ const userOf = (
   { status, mustChangePassword, sessionEpoch, factors, roles }: PrincipalRecord | TokenPrincipal,
   mfaRequired: MfaRequired,
 ): SignInUser => ({
-  isActive: status === 'ACTIVE',
+  isActive: maySignIn(status),
   mustChange: mustChangePassword,
   hasFactor: factors.length > 0,
   needsFactor: mustHaveFactor(config, { roles, mfaRequired }),
@@ -66,7 +75,8 @@ const userOf = (
 
 /** How the person has proven himself, by what his sign-in keeps. */
 export function proofOf({ amr }: Pick<BrowserSignIn, 'amr'>): Proof {
-  if (amr.includes('otp') || amr.includes('hwk')) return 'factor';
+  if (amr.includes(AT_PROVIDER)) return hasShown(amr) ? 'factor of the provider' : 'password';
+  if (hasShown(amr)) return 'factor';
   return amr.includes('mfa') ? 'recovery code' : 'password';
 }
 
@@ -102,39 +112,11 @@ export async function beginSignIn(
   browser: Browser,
   { tenant, user, password }: { readonly tenant: string; readonly user: string; readonly password: string },
 ): Promise<ReachedStep> {
-  const { store, clock, config, signIns, metrics } = context;
+  const { clock, signIns, metrics } = context;
   const { address } = browser;
   try {
     const principal = await userByPassword(context, { tenant, user, address }, password, 'name or email');
-    const before = await findSignIn(context, browser.secret);
-    if (before !== undefined && before.user.id !== principal.id) await endSignIns(context, before, before.signIn.id);
-    const atMs = clock.nowMs();
-    const event = { kind: 'password', user: userOf(config, principal, principal.mfaRequired), atMs } as const;
-    const next = nextStep({ step: 'password' }, event, config['catalog.browser_session']);
-    if (next.step === 'password') throw wrong();
-    const secret = newSecret(SECRET_PREFIX);
-    const id = newUuidV7(atMs);
-    await transact(store.db, async (tx) => {
-      await insertBrowserSignIn(tx, {
-        id,
-        secretSha256: sha256(secret),
-        principal: principal.id,
-        step: next.step,
-        sessionEpoch: next.epoch,
-        amr: ['pwd'],
-        address,
-        agent: maskSecrets(browser.agent).slice(0, AGENT_LENGTH_MAX),
-        authenticatedAt: new Date(atMs),
-        endsAt: new Date(next.endsAtMs),
-      });
-      // The programs that the person has allowed from this browser go on, and end when he signs out of it.
-      if (before !== undefined) await replaceBrowserSignIn(tx, before.signIn, id);
-    });
-    if (next.step === 'done') {
-      await signIns.granted(principal, 'password', { address, agent: browser.agent, factors: ['pwd'] });
-      metrics.signIns.inc({ method: 'password', outcome: 'granted' });
-    }
-    return { step: next.step, secret, endsAtMs: next.endsAtMs };
+    return await beginProvenSignIn(context, browser, principal, { amr: ['pwd'], authenticatedAtMs: clock.nowMs() });
   } catch (error) {
     const code = error instanceof SkeinError ? error.code : undefined;
     if (code === 'WRONG_PASSWORD' || code === 'TOO_MANY_SIGN_INS') {
@@ -145,6 +127,57 @@ export async function beginSignIn(
     metrics.signIns.inc({ method: 'password', outcome });
     throw code === 'WRONG_PASSWORD' ? wrong() : error;
   }
+}
+
+/** Something that a person has shown in place of our password step, or with it, and when. */
+type Shown = { readonly amr: readonly string[]; readonly authenticatedAtMs: number };
+
+/**
+ * Begins the sign-in of a browser whose person has shown his password, or comes from an identity provider. @throws WRONG_PASSWORD for one who may
+ * not sign in
+ */
+export async function beginProvenSignIn(
+  context: CatalogContext,
+  browser: Browser,
+  principal: TokenPrincipal,
+  { amr, authenticatedAtMs }: Shown,
+): Promise<ReachedStep> {
+  const { store, clock, config, signIns, metrics } = context;
+  const { address, agent } = browser;
+  const before = await findSignIn(context, browser.secret);
+  if (before !== undefined && before.user.id !== principal.id) await endSignIns(context, before, before.signIn.id);
+  const atMs = clock.nowMs();
+  const method = methodOf(amr);
+  const user = userOf(config, principal, principal.mfaRequired);
+  const event: SignInEvent =
+    method === 'password'
+      ? { kind: 'password', user, atMs }
+      : { kind: 'provider', user, proof: hasShown(amr) ? 'factor of the provider' : 'password', atMs };
+  const next = nextStep({ step: 'password' }, event, config['catalog.browser_session']);
+  if (next.step === 'password') throw wrong();
+  const secret = newSecret(SECRET_PREFIX);
+  const id = newUuidV7(atMs);
+  await transact(store.db, async (tx) => {
+    await insertBrowserSignIn(tx, {
+      id,
+      secretSha256: sha256(secret),
+      principal: principal.id,
+      step: next.step,
+      sessionEpoch: next.epoch,
+      amr,
+      address,
+      agent: maskSecrets(agent).slice(0, AGENT_LENGTH_MAX),
+      authenticatedAt: new Date(authenticatedAtMs),
+      endsAt: new Date(next.endsAtMs),
+    });
+    // The programs that the person has allowed from this browser go on, and end when he signs out of it.
+    if (before !== undefined) await replaceBrowserSignIn(tx, before.signIn, id);
+  });
+  if (next.step === 'done') {
+    await signIns.granted(principal, method, { address, agent, factors: amr });
+    metrics.signIns.inc({ method, outcome: 'granted' });
+  }
+  return { step: next.step, secret, endsAtMs: next.endsAtMs };
 }
 
 /**
@@ -175,7 +208,7 @@ export async function setNewPassword(
   }
   const next = must(reached, 'the step was reached with the change');
   if (signIn.step !== 'done' && next.step === 'done') {
-    await context.signIns.granted(user, 'password', { address, agent: signIn.agent, factors: signIn.amr });
+    await context.signIns.granted(user, methodOf(signIn.amr), { address, agent: signIn.agent, factors: signIn.amr });
   }
   return next;
 }
@@ -219,7 +252,7 @@ export async function goOnWithFactor(
   const facts = { amr: withFactor(signIn.amr, shown), authenticatedAt: now, now };
   const reached = await transact(store.db, (tx) => moved(tx, signIn, next, facts));
   if (next.step === 'done') {
-    await signIns.granted(user, 'password', { address, agent: signIn.agent, factors: facts.amr });
+    await signIns.granted(user, methodOf(facts.amr), { address, agent: signIn.agent, factors: facts.amr });
   }
   return reached;
 }

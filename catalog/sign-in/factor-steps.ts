@@ -22,14 +22,17 @@ import {
   type Found,
   type ReachedStep,
 } from './browser-sign-ins.ts';
+import type { Proof } from './sign-in-step.ts';
 
 /** The time after a sign-in, with the factor where there is one, in which factors may be changed. */
 const FRESH_MS = 300_000;
 
+const FACTORS: readonly Proof[] = ['factor', 'factor of the provider'];
+
 /** Whether the person has proven himself so lately, and so well, that he may change his factors. */
 export const isFresh = ({ clock }: CatalogContext, { signIn, user }: Found): boolean =>
   clock.nowMs() - signIn.authenticatedAt.getTime() <= FRESH_MS &&
-  (user.factors.length === 0 || proofOf(signIn) === 'factor');
+  (user.factors.length === 0 || FACTORS.includes(proofOf(signIn)));
 
 /** @throws FORBIDDEN */
 export function requireFresh(context: CatalogContext, found: Found): void {
@@ -126,11 +129,13 @@ export async function switchOnAuthenticator(
   return result;
 }
 
-/** Makes ten new recovery codes, which are shown once; those before end. @throws FORBIDDEN, INVALID_STATE */
+/** Makes ten new recovery codes, which are shown once; those before end. @throws FORBIDDEN, INVALID_STATE, UNAUTHENTICATED */
 export async function newRecoveryCodesOf(context: CatalogContext, found: Found): Promise<readonly string[]> {
   if (found.signIn.step !== 'done') throw over();
   requireFresh(context, found);
   return changing(callOf(context, found.user), async (change) => {
+    // RESET MFA, SUSPEND or a new password may have come first: then these codes are not his to make.
+    if (change.actor.sessionEpoch !== found.signIn.sessionEpoch) throw over();
     if (change.actor.factors.length === 0) throw new SkeinError('INVALID_STATE', 'there is no second factor');
     await change.record({ type: 'new_recovery_codes', target: partyOf(change.actor) });
     return renewRecoveryCodes(change.tx, change.actor);

@@ -2,7 +2,7 @@
  * The steps of a person's sign-in in a browser. Each event leads to the first step of this list that is still demanded:
  *
  * ```
- *   password ──right──> factor          the user has a second factor, and has not shown it
+ *   password ──right──> factor          the user has a second factor, and has not shown it, nor one at an identity provider
  *                       new password    he must change his
  *                       set up factor   he must have one and has none, or has shown a recovery code
  *                       done
@@ -16,8 +16,11 @@ export type SignInStep =
 
 export type StepName = 'factor' | 'new password' | 'set up factor' | 'done';
 
-/** The best that the person has shown: the password, and with it a recovery code, or a factor. */
-export type Proof = 'password' | 'recovery code' | 'factor';
+/**
+ * The best that the person has shown: the password, or an identity provider's word in its place, and with it a recovery code, a factor, or the
+ * provider's word that it has seen one.
+ */
+export type Proof = 'password' | 'recovery code' | 'factor' | 'factor of the provider';
 
 /** The user of a step as the database says now. */
 export type SignInUser = {
@@ -29,6 +32,13 @@ export type SignInUser = {
 };
 
 export type SignInEvent =
+  /** An identity provider has signed the user in. */
+  | {
+      readonly kind: 'provider';
+      readonly user: SignInUser;
+      readonly proof: 'password' | 'factor of the provider';
+      readonly atMs: number;
+    }
   /** The right password was shown. */
   | { readonly kind: 'password'; readonly user: SignInUser; readonly atMs: number }
   /** A factor or a recovery code was shown and taken. */
@@ -56,6 +66,7 @@ const FIRST: SignInStep = { step: 'password' };
 function demanded({ mustChange, hasFactor, needsFactor }: SignInUser, proof: Proof): StepName {
   if (hasFactor && proof === 'password') return 'factor';
   if (mustChange) return 'new password';
+  if (proof === 'factor of the provider') return 'done';
   return proof === 'recovery code' || (needsFactor && !hasFactor) ? 'set up factor' : 'done';
 }
 
@@ -75,6 +86,7 @@ export function nextStep(before: SignInStep, event: SignInEvent, sessionMs: numb
     return { step, proof, epoch: to.epoch, endsAtMs: atMs + lifeMs };
   };
   if (event.kind === 'password') return user.isActive ? lead(user, 'password') : FIRST;
+  if (event.kind === 'provider') return user.isActive ? lead(user, event.proof) : FIRST;
   const now = stepNow(before, user, atMs);
   if (now.step === 'password') return FIRST;
   if (event.kind === 'proof') return now.step === 'factor' ? lead(user, event.proof) : FIRST;

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { readXml, textAt } from '#shared/storage/s3/read-xml.ts';
-import { s3Error, S3Error } from '#shared/storage/s3/s3-error.ts';
-import { escapeUri, sendSigned } from '#shared/storage/s3/signed-request.ts';
-import type { AccessKey, StorageSettings } from '../metadata/storage-settings.ts';
+import { readXml, textAt } from '#shared/storage/object/read-xml.ts';
+import { escapeUri } from '#shared/storage/object/send-request.ts';
+import { StoreError } from '#shared/storage/object/store-error.ts';
+import { s3Error } from '#shared/storage/s3/s3-error.ts';
+import { sendSigned } from '#shared/storage/s3/signed-request.ts';
+import type { AccessKey } from '#shared/storage/key-file.ts';
+import type { S3Settings } from '../metadata/s3-settings.ts';
 
 /** A key that ends by itself. */
 export type TemporaryKey = AccessKey & { readonly expiresAtMs: number };
@@ -22,7 +25,7 @@ const ANSWER_BYTES_MAX = 65_536;
 /** Asks STS for a key that a policy limits. @throws STORAGE_ERROR */
 export async function assumeRole(
   key: AccessKey,
-  settings: StorageSettings,
+  settings: S3Settings,
   { name, policy, lifeSeconds }: Session,
 ): Promise<TemporaryKey> {
   const { region, roleArn, externalId } = settings;
@@ -52,9 +55,9 @@ export async function assumeRole(
       if (answer.status === 200) return readKey(answer.body);
       throw s3Error(answer);
     } catch (cause) {
-      const isFinal = cause instanceof S3Error && cause.status < 500 && cause.status !== 429;
+      const isFinal = cause instanceof StoreError && cause.status < 500 && cause.status !== 429;
       if (isFinal || sent >= SENDS_MAX) {
-        const why = cause instanceof S3Error ? `: ${cause.message}` : '';
+        const why = cause instanceof StoreError ? `: ${cause.message}` : '';
         throw new SkeinError('STORAGE_ERROR', `the store gives no temporary key${why}`, { cause });
       }
     }
@@ -73,7 +76,7 @@ function readKey(body: Buffer): TemporaryKey {
   return { accessKeyId, secretAccessKey, sessionToken, expiresAtMs };
 }
 
-const stsAddress = ({ stsEndpoint, flavor, internalEndpoint, endpoint, region }: StorageSettings): string => {
+const stsAddress = ({ stsEndpoint, flavor, internalEndpoint, endpoint, region }: S3Settings): string => {
   const own = flavor === 'aws' ? null : (internalEndpoint ?? endpoint);
   return stsEndpoint ?? own ?? `https://sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 };

@@ -4,8 +4,9 @@ import type { StorageCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
-import { S3Error, storageError } from '#shared/storage/s3/s3-error.ts';
+import { StoreError, storageError } from '#shared/storage/object/store-error.ts';
 import { s3Place } from '#shared/storage/s3/s3-object.ts';
+import { normalizeLocation, storeKind } from '#shared/storage/location.ts';
 import type { Storages } from './storages.ts';
 
 /** One check of a bucket; `problem` null = it passed. */
@@ -25,18 +26,27 @@ export async function checkBucket(
   {
     root,
     hasTemporaryKeys,
+    isOfFolders,
     tenant,
-  }: { readonly root: string; readonly hasTemporaryKeys: boolean; readonly tenant: string },
+  }: {
+    readonly root: string;
+    readonly hasTemporaryKeys: boolean;
+    /** A temporary key opens a folder, and not all that the bucket holds. */
+    readonly isOfFolders: boolean;
+    readonly tenant: string;
+  },
 ): Promise<readonly BucketCheck[]> {
   const folder = `${root}/.check-${randomUUID()}`;
   const own = await storages.open(root);
   const vend = (permission: 'read' | 'write'): Promise<StorageCredential> =>
     storages.vend({ folders: [`${folder}/t`], permission, tenant });
+  const isOfS3 = storeKind(normalizeLocation(root)) === 's3';
   const writer = hasTemporaryKeys ? () => vend('write') : () => storages.credential(root);
   const checks = [
     ...ownChecks(own, folder),
-    [UNSIGNED_COPY, async () => requireNoUnsignedCopy(await writer(), folder)] as const,
+    ...(isOfS3 ? [[UNSIGNED_COPY, async () => requireNoUnsignedCopy(await writer(), folder)] as const] : []),
     ...(hasTemporaryKeys ? keyChecks(folder, vend) : []),
+    ...(hasTemporaryKeys && isOfFolders ? borderChecks(folder, vend) : []),
   ];
   const results: BucketCheck[] = [];
   try {
@@ -79,22 +89,32 @@ const ownChecks = (storage: Storage, folder: string): readonly Check[] => [
   ],
 ];
 
-function keyChecks(
-  folder: string,
-  vend: (permission: 'read' | 'write') => Promise<StorageCredential>,
-): readonly Check[] {
-  const open = async (permission: 'read' | 'write'): Promise<Storage> => openStorage(folder, await vend(permission));
+type Vend = (permission: 'read' | 'write') => Promise<StorageCredential>;
+
+const opener =
+  (folder: string, vend: Vend) =>
+  async (permission: 'read' | 'write'): Promise<Storage> =>
+    openStorage(folder, await vend(permission));
+
+function keyChecks(folder: string, vend: Vend): readonly Check[] {
+  const open = opener(folder, vend);
   return [
     ['temporary key: read', async () => (await open('read')).read(`${folder}/t/one`, 10)],
     ['temporary key: list', async () => Array.fromAsync((await open('read')).list(`${folder}/t`))],
     ['temporary key: write', async () => (await open('write')).write(`${folder}/t/two`, Buffer.from('two'))],
-    ['refused: a read beside its folder', async () => refused((await open('write')).read(`${folder}/t2/one`, 10))],
-    ['refused: a list of the parent', async () => refused(Array.fromAsync((await open('write')).list(folder)))],
-    ['refused: a write beside its folder', async () => refused((await open('write')).write(`${folder}/t2/x`, NOTHING))],
     [
       'refused: a write with a key that reads',
       async () => refused((await open('read')).write(`${folder}/t/x`, NOTHING)),
     ],
+  ];
+}
+
+function borderChecks(folder: string, vend: Vend): readonly Check[] {
+  const open = opener(folder, vend);
+  return [
+    ['refused: a read beside its folder', async () => refused((await open('write')).read(`${folder}/t2/one`, 10))],
+    ['refused: a list of the parent', async () => refused(Array.fromAsync((await open('write')).list(folder)))],
+    ['refused: a write beside its folder', async () => refused((await open('write')).write(`${folder}/t2/x`, NOTHING))],
     [
       'refused: a copy of what lies beside',
       async () => refused((await open('write')).place(`${folder}/t2/one`, `${folder}/t/taken`)),
@@ -115,7 +135,7 @@ async function requireNoUnsignedCopy(credential: StorageCredential, folder: stri
   try {
     await client.send({ ...stolen, method: 'PUT', body: NOTHING, unsigned });
   } catch (error) {
-    if (error instanceof S3Error && error.status < 500) return;
+    if (error instanceof StoreError && error.status < 500) return;
     throw storageError(folder, error);
   }
   const { body } = await client.send({ ...stolen, method: 'GET' });

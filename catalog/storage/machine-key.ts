@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { AccessKey } from '../metadata/storage-settings.ts';
+import type { AccessKey } from '#shared/storage/key-file.ts';
 
 /** The key of this process's machine; null = it does not end by itself. */
 export type MachineKey = AccessKey & { readonly expiresAtMs: number | null };

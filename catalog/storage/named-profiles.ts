@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '#shared/config/config-schema.ts';
 import { readStorageProfiles, type StorageProfile } from '#shared/config/storage-profiles.ts';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { readKeyFile } from '#shared/storage/key-file.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
-import { readStorageSettings, type AccessKey, type StorageSettings } from '../metadata/storage-settings.ts';
+import { readKeyFile, type KeyOfFile } from '#shared/storage/key-file.ts';
+import { normalizeLocation, storeKind } from '#shared/storage/location.ts';
+import { mayUseMachine, readStorageSettings, type StorageSettings } from '../metadata/storage-settings.ts';
 
 /** A place in a bucket for a new catalog, and how it is reached. */
 export type NewPlace = {
   readonly location: string;
   readonly settings: StorageSettings;
-  readonly key: AccessKey | null;
-  readonly engineKey: AccessKey | null;
+  readonly key: KeyOfFile | null;
+  readonly engineKey: KeyOfFile | null;
 };
 
 /** The profiles of `catalog.storage_profiles`, from which clients choose by name. Only the operator knows of their keys and files. */
@@ -38,10 +39,10 @@ export class NamedProfiles {
       throw new SkeinError('INVALID_REQUEST', `no storage profile is named ${name}`);
     }
     try {
-      const keyAt = (file: string | undefined): AccessKey | null => (file === undefined ? null : readKeyFile(file));
+      const keyAt = (file: string | undefined): KeyOfFile | null => (file === undefined ? null : readKeyFile(file));
       return {
         location: `${normalizeLocation(profile.storage)}/${catalog}-${randomUUID()}`,
-        settings: readStorageSettings(profile.settings),
+        settings: settingsOf(profile),
         key: keyAt(profile.credentials),
         engineKey: keyAt(profile.engineCredentials),
       };
@@ -52,12 +53,16 @@ export class NamedProfiles {
   }
 }
 
-function check(name: string, { storage, settings, credentials }: StorageProfile): void {
+function settingsOf({ storage, settings }: StorageProfile): StorageSettings {
+  return readStorageSettings(must(storeKind(normalizeLocation(storage)), 'a profile is in a bucket'), settings);
+}
+
+function check(name: string, profile: StorageProfile): void {
   try {
-    const location = normalizeLocation(storage);
+    const location = normalizeLocation(profile.storage);
     if (location.slice(location.indexOf('://') + '://'.length).includes('//'))
       throw new SkeinError('INVALID_REQUEST', 'storage has an empty name');
-    if (readStorageSettings(settings).flavor !== 'aws' && credentials === undefined) {
+    if (!mayUseMachine(settingsOf(profile)) && profile.credentials === undefined) {
       throw new SkeinError('INVALID_REQUEST', 'it needs a key (credentials)');
     }
   } catch (error) {

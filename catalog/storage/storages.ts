@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
 import {
   fileCredential,
@@ -13,13 +14,16 @@ import { isInBucket, isWithin, normalizeLocation, withAncestors } from '#shared/
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { storeAddress } from '#shared/storage/s3/s3-client.ts';
 import type { Storage } from '#shared/storage/storage.ts';
-
-import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storage-settings.ts';
+import { hasSts } from '../metadata/s3-settings.ts';
+import type { StorageSettings } from '../metadata/storage-settings.ts';
 import { findProfileAt, listFileRoots, type ProfileRow } from '../store/postgres/profile-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
-import { assumeRole } from './assume-role.ts';
-import { MachineKeys, type MachineKey } from './machine-key.ts';
-import { sessionPolicy, type KeyPermission } from './session-policy.ts';
+import { AdlsKeys } from './adls-keys.ts';
+import { GcsKeys } from './gcs-keys.ts';
+import { containerOf, openAdls, openEngineKey, openGcs, openS3 } from './open-profile.ts';
+import { S3Keys, s3Credential } from './s3-keys.ts';
+import type { KeyPermission } from './session-policy.ts';
+import type { KeyWishOfFolders, LimitedKey } from './store-keys.ts';
 
 /** Temporary keys that are remembered: of the tables that are in use. */
 const KEYS_MAX = 10_000;
@@ -34,6 +38,8 @@ type Parts = {
   readonly clock: Clock;
   /** Life of temporary keys. */
   readonly keyLifeMs: number;
+  /** The servers that give this machine tokens. */
+  readonly machineUrls: { readonly google: string; readonly azure: string };
 };
 
 /** A key of this id is wanted no more; the roots of the catalog are these. */
@@ -44,6 +50,8 @@ export type Vending = {
   readonly folders: readonly string[];
   readonly permission: KeyPermission;
   readonly tenant: string;
+  /** It leaves the cluster: it may not open more than the folders, unless the operator allows that. */
+  readonly isForClient?: boolean;
   /** Id of a key that the store has refused, or that ends: another one is wanted. */
   readonly refused?: string;
   /** Called before a key is made, and not when one is there already. */
@@ -55,13 +63,17 @@ export class Storages {
   readonly #parts: Parts;
   /** Files of buckets that were there a short while ago. */
   readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
-  readonly #machine = new MachineKeys();
+  readonly #s3 = new S3Keys();
+  readonly #gcs: GcsKeys;
+  readonly #adls: AdlsKeys;
   readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
   /** Roots of catalogs on this machine, normalised, as far as they are known here: a new one is found when it is asked for. */
   #fileRoots: ReadonlySet<string> = new Set();
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#gcs = new GcsKeys(parts.clock, parts.machineUrls.google);
+    this.#adls = new AdlsKeys(parts.clock, parts.machineUrls.azure);
   }
 
   /**
@@ -89,9 +101,11 @@ export class Storages {
     if (!isInBucket(normal)) return fileCredential(...(known ?? [await this.#fileRootOf(normal)]));
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
-    if (settings.roleArn === null) return this.#ownCredential(profile, refused);
+    if (settings.kind === 's3' && settings.roleArn === null)
+      return this.#s3.own(this.#opened(openS3, profile), refused);
     return this.temporaryKey(profile, {
-      folders: roots,
+      // A signature of Azure's is for one container.
+      folders: settings.kind === 'adls' ? [containerOf(normal)] : roots,
       permission: 'own',
       tenant: profile.tenant,
       ...(refused === undefined ? {} : { refused }),
@@ -124,14 +138,12 @@ export class Storages {
     const normal = normalizeLocation(location);
     if (!isInBucket(normal)) return { credential: await this.credential(normal), clientEndpoint: null };
     const profile = await this.#profileAt(normal);
-    const { sealedEngineKey, catalogId, catalog, settings } = profile;
-    if (hasSts(settings)) {
-      return { credential: await this.temporaryKey(profile, vending), clientEndpoint: storeAddress(settings) };
+    const { catalog, settings } = profile;
+    if (settings.kind !== 's3' || hasSts(settings)) {
+      return { credential: await this.temporaryKey(profile, vending), clientEndpoint: clientEndpoint(settings) };
     }
-    if (sealedEngineKey !== null) {
-      const key = openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId));
-      return { credential: toCredential(settings, key, null), clientEndpoint: null };
-    }
+    const key = openEngineKey(this.#parts.sealing, profile);
+    if (key !== null) return { credential: s3Credential(settings, key, null), clientEndpoint: null };
     throw new SkeinError(
       'NOT_SUPPORTED',
       `the store of catalog ${catalog} gives no temporary keys: the operator has to set a key for engines (--engine-credentials)`,
@@ -140,12 +152,12 @@ export class Storages {
 
   /**
    * The key by which requests are signed where the store gives no temporary ones: the operator's for engines, else the catalog's own. It
-   * leaves the process only as signatures.
+   * leaves the process only as signatures. @throws NOT_SUPPORTED for another store than S3
    */
   async signingKey(profile: ProfileRow): Promise<S3Credential> {
-    const { sealedEngineKey, catalogId, settings } = profile;
-    if (sealedEngineKey === null) return this.#ownCredential(profile);
-    return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
+    const key = openEngineKey(this.#parts.sealing, profile);
+    const opened = this.#opened(openS3, profile);
+    return key === null ? this.#s3.own(opened) : s3Credential(opened.settings, key, null);
   }
 
   /** The root of a catalog that is the nearest at or above a location of this machine. @throws NOT_SUPPORTED */
@@ -159,9 +171,8 @@ export class Storages {
     return found;
   }
 
-  async #ownCredential(profile: ProfileRow, refused?: string): Promise<S3Credential> {
-    const key = await this.#ownKey(profile, refused);
-    return toCredential(profile.settings, key, 'expiresAtMs' in key ? key.expiresAtMs : null);
+  #opened<Opened>(open: (sealing: SealingKeys, profile: ProfileRow) => Opened, profile: ProfileRow): Opened {
+    return open(this.#parts.sealing, profile);
   }
 
   async #profileAt(location: string): Promise<ProfileRow> {
@@ -170,28 +181,18 @@ export class Storages {
     return profile;
   }
 
-  /** The long-lived key of a catalog, or that of this machine. @throws NOT_SUPPORTED, STORAGE_ERROR */
-  async #ownKey(
-    { sealedKey, catalogId, catalog, settings }: ProfileRow,
-    refused?: string,
-  ): Promise<AccessKey | MachineKey> {
-    if (sealedKey !== null) return openKey(this.#parts.sealing, sealedKey, ownKeyOwner(catalogId));
-    if (settings.flavor === 'aws') return this.#machine.key(refused);
-    throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key for its bucket (--credentials)`);
-  }
-
-  /** As `vend`, from a profile whose store has STS. @throws STORAGE_ERROR, and what `check` throws */
+  /** As `vend`, from a profile whose store gives temporary keys. @throws STORAGE_ERROR, NOT_SUPPORTED, and what `check` throws */
   async temporaryKey(
     profile: ProfileRow,
-    { folders, permission, tenant, check, refused }: Vending,
-  ): Promise<S3Credential> {
-    const { catalogId, version, settings, catalog } = profile;
+    { folders, permission, tenant, isForClient = false, check, refused }: Vending,
+  ): Promise<LimitedKey> {
+    const { catalogId, version } = profile;
     const { clock, keyLifeMs } = this.#parts;
     const sorted = outermost(folders.map(normalizeLocation));
-    const key = JSON.stringify([catalogId, version, tenant, permission, sorted]);
+    const key = JSON.stringify([catalogId, version, tenant, permission, sorted, isForClient]);
     const known = await this.#keys.get(key);
     const isFresh = ({ credential, lifeMs }: GivenKey): boolean =>
-      credential.accessKeyId !== refused && leftMs(credential, clock) > lifeMs * LIFE_LEFT_MIN;
+      storeKeyId(credential) !== refused && leftMs(credential, clock) > lifeMs * LIFE_LEFT_MIN;
     if (known !== undefined && isFresh(known)) return known.credential;
     const asked = this.#keys.get(key);
     // Another caller may have asked meanwhile.
@@ -201,14 +202,11 @@ export class Storages {
     }
     const make = async (): Promise<GivenKey> => {
       await check?.();
-      const temporary = await assumeRole(await this.#ownKey(profile), settings, {
-        name: `skein-${catalog}-${permission}`,
-        policy: sessionPolicy(sorted, permission, settings.region, settings.roleArn),
-        lifeSeconds: Math.floor(keyLifeMs / 1_000),
-      });
-      const { expiresAtMs } = temporary;
-      const reach = { folders: sorted, writes: permission !== 'read' };
-      const credential = { ...toCredential(settings, temporary, expiresAtMs), reach };
+      const isRefused = known !== undefined && storeKeyId(known.credential) === refused;
+      const wish = { folders: sorted, permission, isForClient, lifeMs: keyLifeMs, isRefused };
+      const made = await this.#make(profile, wish);
+      const { expiresAtMs } = made;
+      const credential = { ...made, reach: { folders: sorted, writes: permission !== 'read' } };
       return { credential, lifeMs: expiresAtMs - clock.nowMs() };
     };
     const made = make();
@@ -218,46 +216,39 @@ export class Storages {
     } catch (error) {
       this.#keys.delete(key);
       // The key that is known serves as long as it lives.
-      if (known !== undefined && known.credential.accessKeyId !== refused && leftMs(known.credential, clock) > 0) {
+      if (known !== undefined && storeKeyId(known.credential) !== refused && leftMs(known.credential, clock) > 0) {
         return known.credential;
       }
       throw error;
+    }
+  }
+
+  #make(profile: ProfileRow, wish: KeyWishOfFolders): Promise<LimitedKey> {
+    const { kind } = profile.settings;
+    switch (kind) {
+      case 's3':
+        return this.#s3.make(this.#opened(openS3, profile), wish);
+      case 'gcs':
+        return this.#gcs.make(this.#opened(openGcs, profile), wish);
+      case 'adls':
+        return this.#adls.make(this.#opened(openAdls, profile), wish);
+      default:
+        return unreachable(kind);
     }
   }
 }
 
 type VendedKey = { readonly credential: StorageCredential; readonly clientEndpoint: string | null };
 
+/** The address at which clients use URLs that the key has signed. Those of other stores than S3 sign nothing. */
+const clientEndpoint = (settings: StorageSettings): string | null =>
+  settings.kind === 's3' ? storeAddress(settings) : null;
+
 /** A temporary key, and how long it lives in all: the store may give it less time than was asked for. */
-type GivenKey = { readonly credential: S3Credential; readonly lifeMs: number };
+type GivenKey = { readonly credential: LimitedKey; readonly lifeMs: number };
 
 /** The folders that lie in no other one, in their order. */
 const outermost = (folders: readonly string[]): readonly string[] =>
   [...new Set(folders)].filter((one) => !folders.some((other) => other !== one && isWithin(one, other))).sort();
 
-const leftMs = ({ expiresAtMs }: S3Credential, clock: Clock): number => (expiresAtMs ?? Infinity) - clock.nowMs();
-
-function toCredential(settings: StorageSettings, key: AccessKey, expiresAtMs: number | null): S3Credential {
-  const { region, endpoint, internalEndpoint, pathStyle } = settings;
-  const { accessKeyId, secretAccessKey, sessionToken } = key;
-  return {
-    kind: 's3',
-    accessKeyId,
-    secretAccessKey,
-    sessionToken,
-    expiresAtMs,
-    region,
-    endpoint: internalEndpoint ?? endpoint,
-    pathStyle,
-  };
-}
-
-const openKey = (sealing: SealingKeys, sealed: string, owner: string): AccessKey =>
-  JSON.parse(sealing.open(sealed, owner)) as AccessKey;
-
-export const sealKey = (sealing: SealingKeys, key: AccessKey, owner: string): string =>
-  sealing.seal(JSON.stringify(key), owner);
-
-/** The owners to which the sealed keys of a catalog are bound. */
-export const ownKeyOwner = (catalogId: string): string => `storage key of catalog ${catalogId}`;
-export const engineKeyOwner = (catalogId: string): string => `engine key of catalog ${catalogId}`;
+const leftMs = ({ expiresAtMs }: LimitedKey, clock: Clock): number => expiresAtMs - clock.nowMs();

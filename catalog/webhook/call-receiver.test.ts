@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDns, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
-import { allowedAddresses } from './allowed-addresses.ts';
+import { allowedAddresses } from '../outbound/allowed-addresses.ts';
 import { callReceiver, type CallEnd, type CallOptions } from './call-receiver.ts';
 
 /** Calls of a real receiver over HTTPS, whose name a server of DNS of the test tells. */

@@ -1,11 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { promises as dns } from 'node:dns';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { Logger } from '#shared/log/logger.ts';
-import { WatchedFiles } from '#shared/watched-files.ts';
 import type { CatalogContext } from '../context.ts';
 import {
   claimDeliveries,
@@ -17,7 +13,8 @@ import {
   type ClaimedDelivery,
   type Receiver,
 } from '../store/postgres/webhook-store.ts';
-import { allowedAddresses } from './allowed-addresses.ts';
+import { allowedAddresses } from '../outbound/allowed-addresses.ts';
+import { openAuthorities, type Authorities } from '../outbound/open-authorities.ts';
 import { callReceiver, type CallOptions } from './call-receiver.ts';
 import { deliveryEnd } from './delivery-end.ts';
 
@@ -41,7 +38,7 @@ type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config' | 'log' | 'sealin
  */
 export class WebhookDeliveries {
   readonly #parts: Parts;
-  readonly #trust: Trust;
+  readonly #trust: Authorities;
   readonly #closed = new AbortController();
   readonly #options: Omit<CallOptions, 'trust'>;
   /** By the id of the receiver. */
@@ -58,7 +55,7 @@ export class WebhookDeliveries {
       timeoutMs: CALL_TIMEOUT_MS,
       signal: this.#closed.signal,
     };
-    this.#trust = openTrust(parts.config, parts.log);
+    this.#trust = openAuthorities(parts.config, parts.log);
   }
 
   start(): void {
@@ -146,34 +143,5 @@ export class WebhookDeliveries {
     if (nowMs - this.#forgottenAtMs < FORGET_MS) return;
     await forgetDeliveries(store.db, new Date(clock.nowMs() - config['webhook.keep']));
     this.#forgottenAtMs = nowMs;
-  }
-}
-
-type Trust = Disposable & { readonly current: () => SecureContext };
-
-/** The usual authorities, and that of `webhook.ca_file`, which is read again when it changes. @throws INVALID_CONFIGURATION */
-function openTrust(config: Config, log: Logger): Trust {
-  const path = config['webhook.ca_file'];
-  if (path === '') {
-    const context = createSecureContext({ ca: getCACertificates('default') });
-    return { current: () => context, [Symbol.dispose]: () => undefined };
-  }
-  const files = new WatchedFiles({
-    paths: [path],
-    parse: ([content]) => trusting(path, String(content)),
-    intervalMs: config['cluster.reload_interval'],
-    log,
-  });
-  return { current: () => files.value, [Symbol.dispose]: () => files[Symbol.dispose]() };
-}
-
-function trusting(path: string, pem: string): SecureContext {
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new SkeinError('INVALID_CONFIGURATION', `webhook.ca_file: ${path} has no certificate`);
-  }
-  try {
-    return createSecureContext({ ca: [...getCACertificates('default'), pem] });
-  } catch (cause) {
-    throw new SkeinError('INVALID_CONFIGURATION', `webhook.ca_file: ${path} cannot be read as PEM`, { cause });
   }
 }

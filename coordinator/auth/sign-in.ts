@@ -1,6 +1,7 @@
 import { memoryUses } from '#shared/memory-uses.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { isOutsideToken, outsideBearer } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Authenticate, Caller } from './authenticate.ts';
@@ -11,6 +12,8 @@ type SignInPlace = {
   readonly address: string;
   /** The tenant that the client names; null = none. */
   readonly tenant: string | null;
+  /** The program, as it names itself. */
+  readonly agent?: string | null;
 };
 
 /** A user who has signed in, with the access token that stands for it from now on. */
@@ -18,7 +21,7 @@ type SignedIn = { readonly caller: Caller; readonly token: string };
 
 /**
  * Signs in by a user and what it shows as its password, for every door that takes them: the password, an access token or a personal access
- * token of that user, or, with the id of a client as the user, the secret of the client.
+ * token of that user, a token of an identity provider that is a service account, or, with the id of a client as the user, the secret of the client.
  * @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE
  */
 export type SignIn = (user: string, password: string, place: SignInPlace) => Promise<SignedIn>;
@@ -26,11 +29,14 @@ export type SignIn = (user: string, password: string, place: SignInPlace) => Pro
 /** A bearer that is a personal access token, not an access token. */
 const ACCESS_TOKEN_BEARER = /^Bearer +(skein_pat_\S+)\s*$/i;
 
-/** Takes a personal access token as a bearer, too. It is exchanged for an access token, which is remembered like a right password. */
+/**
+ * Takes a personal access token or a token of an identity provider as a bearer, too. It is exchanged for an access token, which is remembered
+ * like a right password.
+ */
 export const withAccessTokens =
   (authenticate: Authenticate, signIn: SignIn): Authenticate =>
   async (authorization, address = '') => {
-    const shown = ACCESS_TOKEN_BEARER.exec(authorization ?? '')?.[1];
+    const shown = ACCESS_TOKEN_BEARER.exec(authorization ?? '')?.[1] ?? outsideBearer(authorization);
     if (shown === undefined) return authenticate(authorization);
     return (await signIn('', shown, { address, tenant: null })).caller;
   };
@@ -60,14 +66,22 @@ export function passwordSignIn(
   const checks = new Map<string, Promise<SignedIn>>();
 
   const check = async (digest: string, user: string, password: string, place: SignInPlace): Promise<SignedIn> => {
-    const { token } = await catalog.signIn({ user, password, tenant: place.tenant ?? '', address: place.address });
+    const { token } = await catalog.signIn({
+      user,
+      password,
+      tenant: place.tenant ?? '',
+      address: place.address,
+      agent: place.agent ?? '',
+    });
     const caller = await authenticate(`Bearer ${token}`);
-    remembered.set(digest, { token, untilMs: nowMs() + REMEMBERED_MS });
+    // A token of an identity provider is kept as a verified one is: until the token ends that it was exchanged for.
+    const untilMs = isOutsideToken(password) ? Number.POSITIVE_INFINITY : nowMs() + REMEMBERED_MS;
+    remembered.set(digest, { token, untilMs });
     return { caller, token };
   };
 
   return async (user, password, place) => {
-    if (TOKEN.test(password)) return byToken(authenticate, user, password, place);
+    if (TOKEN.test(password) && !isOutsideToken(password)) return byToken(authenticate, user, password, place);
     const digest = createHmac('sha256', key)
       .update(JSON.stringify([place.tenant, user, password]))
       .digest('base64');

@@ -16,7 +16,7 @@ export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
 ]);
 
 const DENIED: ReadonlySet<string> = new Set(
-  `ago col_description create_sort_key current_connection_id current_query current_query_id current_schemas current_setting
+  `ago col_description create_sort_key current_connection_id current_query current_query_id
   current_transaction_id currval format_pg_type format_type get_block_size get_type getenv getvariable in_search_path
   json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql map_to_pg_oid nextval obj_description
   parse_duckdb_log_message query query_table setseed shobj_description sleep_ms stats txid_current vector_type write_log
@@ -27,8 +27,13 @@ const DENIED: ReadonlySet<string> = new Set(
 
 const DENIED_PREFIXES =
   /^(?:__internal|duckdb_|pragma_|pg_|has_.*_privilege$|inet_|read_|parquet_|arrow_scan|skein_|icu_calendar|test_)/;
-/** Functions with a denied prefix that are allowed because they only compute. */
-const ALLOWED: ReadonlySet<string> = new Set(['pg_typeof', 'pg_size_pretty']);
+/** Functions with a denied prefix that are allowed because they only compute, or that the context answers. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  'pg_advisory_unlock_all',
+  'pg_backend_pid',
+  'pg_size_pretty',
+  'pg_typeof',
+]);
 
 /** Whether a scalar function, an aggregate or a macro may be called; `name` in lower case. */
 export const isFunctionAllowed = (name: string): boolean =>
@@ -39,7 +44,7 @@ export const isFunctionAllowed = (name: string): boolean =>
  * through a schema, which would reach DuckDB's own.
  */
 export const CONTEXT_FUNCTIONS: ReadonlySet<string> = new Set(
-  `age current_catalog current_database current_date current_localtime current_localtimestamp current_role current_schema
-  current_tenant current_time current_timestamp current_user get_current_time get_current_timestamp is_role_in_session localtime localtimestamp now session_user
-  today transaction_timestamp user`.split(/\s+/),
+  `age current_catalog current_database current_date current_localtime current_localtimestamp current_role current_schema current_schemas
+  current_setting current_tenant current_time current_timestamp current_user get_current_time get_current_timestamp is_role_in_session localtime localtimestamp now
+  pg_advisory_unlock_all pg_backend_pid session_user set_config today transaction_timestamp user version`.split(/\s+/),
 );

@@ -1,4 +1,5 @@
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import type { DroppedList } from '#proto/generated/skein/catalog/v1/DroppedList.ts';
 import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -27,6 +28,7 @@ import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
 import { RelationLists, type CatalogList, type WantedPlaces } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
+import type { ShownCredentials } from './shown-credentials.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -112,6 +114,12 @@ export interface CatalogClient extends KeyQuestions {
   ): Pages<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   listTables(principal: Principal, catalog: string, namespace: readonly string[], withViews?: boolean): Pages<string>;
+  /** Tables that were dropped, by their ids, from the one behind `after` on. @throws CATALOG_NOT_FOUND, INVALID_REQUEST, FORBIDDEN */
+  listDropped(
+    principal: Principal,
+    catalog: string,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<DroppedList>;
   /**
    * Does an operation of the catalog's REST API that changes something; under one key it happens once. @returns its answer, null for none
    * @throws the operation's errors, CATALOG_UNAVAILABLE: then it may have happened
@@ -146,16 +154,6 @@ export interface CatalogClient extends KeyQuestions {
   readonly cacheBytes: number;
   close(): void;
 }
-
-/** A user and its password, as a client shows them at a door. */
-type ShownCredentials = {
-  readonly user: string;
-  readonly password: string;
-  /** Empty = the first. */
-  readonly tenant: string;
-  /** The client's, without its port. */
-  readonly address: string;
-};
 
 /** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */
 export type CatalogOperation = {
@@ -265,7 +263,7 @@ async function standingOf(reads: ReturnType<typeof catalogReads>, principal: Pri
 /** No term of a coordinator: the catalog checks none. */
 const NO_TERM = '0';
 
-type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
+type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables' | 'listDropped'>;
 type Changes = Pick<
   CatalogClient,
   'runOperation' | 'runPrincipalStatement' | 'runPolicyStatement' | 'commitTables' | 'abandonCommit'
@@ -290,6 +288,8 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
 });
 
 const listCalls = (call: CatalogCall): Lists => ({
+  listDropped: (principal, catalog, { after = '', limit }) =>
+    call('ListDropped', { principal: toPrincipalMessage(principal), catalog, after, limit }),
   listCatalogs: async (principal, action) => {
     const request = { principal: toPrincipalMessage(principal), action };
     return (await call('ListCatalogs', request)).names;

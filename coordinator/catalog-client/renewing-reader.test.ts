@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import { tenantId } from '#shared/id.ts';
 import { fileCredential, type S3Credential } from '#shared/storage/credential.ts';
-import { S3Error, storageError } from '#shared/storage/s3/s3-error.ts';
+import { StoreError, storageError } from '#shared/storage/object/store-error.ts';
 import { RenewingReader } from './renewing-reader.ts';
 
 const key = (accessKeyId: string): S3Credential => ({
@@ -18,7 +18,7 @@ const key = (accessKeyId: string): S3Credential => ({
   reach: { folders: ['s3://bucket/t'], writes: false },
 });
 
-const refused = storageError('s3://bucket/t/list.avro', new S3Error(403, 'ExpiredToken'));
+const refused = storageError('s3://bucket/t/list.avro', new StoreError(403, 'ExpiredToken'));
 /** As it comes from another thread. */
 const sent = SkeinError.fromData(refused.toData());
 
@@ -67,7 +67,12 @@ test.each([refused, sent])('a read whose key is refused is done once more, with 
 
 test.each([
   ['whose other key is refused, too', key('first'), refused, 2],
-  ['that fails for another reason', key('first'), storageError('s3://bucket/t/a', new S3Error(403, 'AccessDenied')), 1],
+  [
+    'that fails for another reason',
+    key('first'),
+    storageError('s3://bucket/t/a', new StoreError(403, 'AccessDenied')),
+    1,
+  ],
   ['that names a code in a location', key('first'), new SkeinError('STORAGE_ERROR', 'a: 403 ExpiredToken is no b'), 1],
   ['whose key nobody renews', { ...key('first'), reach: undefined } as unknown as S3Credential, refused, 1],
   ['of local files', fileCredential('file:///'), refused, 1],

@@ -2,7 +2,7 @@ import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
-import { isKeyRefusal } from '#shared/storage/s3/s3-error.ts';
+import { isKeyRefusal } from '#shared/storage/object/store-error.ts';
 import type { KeyQuestions } from './fresh-key.ts';
 
 /** A request for a read of a table's files, by a key of the table. */

@@ -70,6 +70,9 @@ export function* fewerInserts({ count, all }: Executions, sql: string): Generato
   if (rows.length > 0) yield made();
 }
 
+/** Whether a text is an INSERT of one row of values, in which all its parameters are: it inserts one row each time. */
+export const isInsertOfOneRow = (sql: string): boolean => readInsertedRow(sql) !== undefined;
+
 type InsertedRow = {
   /** The statement up to its word VALUES. */
   readonly into: string;

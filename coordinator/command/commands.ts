@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { deleteFrom } from './delete-from.ts';
 import { deallocate } from './deallocate.ts';
 import { describe } from './describe.ts';
+import { discard } from './discard.ts';
 import { execute } from './execute.ts';
 import { close } from './cursor/close.ts';
 import { declare } from './cursor/declare.ts';
@@ -10,6 +11,7 @@ import { move } from './cursor/move.ts';
 import { explain } from './explain.ts';
 import { insert } from './insert.ts';
 import { killQuery } from './kill-query.ts';
+import { listen } from './listen.ts';
 import { merge } from './merge.ts';
 import { prepare } from './prepare.ts';
 import { query } from './query.ts';
@@ -48,6 +50,11 @@ import { alterRole } from './principal/alter-role.ts';
 import { alterSelf } from './principal/alter-self.ts';
 import { alterServiceAccount } from './principal/alter-service-account.ts';
 import { alterUser } from './principal/alter-user.ts';
+import { alterProvider } from './principal/alter-provider.ts';
+import { createProvider } from './principal/create-provider.ts';
+import { describeProvider } from './principal/describe-provider.ts';
+import { dropProvider } from './principal/drop-provider.ts';
+import { showProviders } from './principal/show-providers.ts';
 import { alterWebhook } from './principal/alter-webhook.ts';
 import { createRole } from './principal/create-role.ts';
 import { createServiceAccount } from './principal/create-service-account.ts';
@@ -105,6 +112,8 @@ export const COMMANDS = {
   deallocate,
   set,
   reset,
+  discard,
+  listen,
   use,
   show,
   showAll,
@@ -156,6 +165,11 @@ export const COMMANDS = {
   alterSelf,
   alterServiceAccount,
   alterUser,
+  alterProvider,
+  createProvider,
+  describeProvider,
+  dropProvider,
+  showProviders,
   alterWebhook,
   createPolicy,
   dropPolicy,

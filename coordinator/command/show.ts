@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { shownSetting } from '../session/session.ts';
-import { findSetting, isKnownSetting, SETTINGS } from '../session/settings.ts';
+import { mayWriteByDefault, ownValue, shownSetting } from '../session/session.ts';
+import { findSetting, isKnownSetting, isOwnName, SETTINGS } from '../session/settings.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { paged, textResult, type Answer } from '../operation/answer.ts';
 import type { CommandContext } from '../operation/command-context.ts';
@@ -37,9 +37,17 @@ export const show = rowsCommand<Show>({
   },
   action: (input) => ('table' in input ? 'table.describe' : null),
   async rows(input, context) {
-    if ('table' in input) return paged(await describeNamed(input.table, context));
+    const { session, config, transactions } = context;
+    if ('table' in input) {
+      const own = foldIdentifier(input.table.parts.join('.'));
+      const value = isOwnName(own) ? ownValue(session, own) : undefined;
+      return paged(value === undefined ? await describeNamed(input.table, context) : textResult([own], [[value]]));
+    }
     const { name } = findSetting(input.setting);
-    return paged(textResult([name], [[shownSetting(context.session, name, context.config)]]));
+    const isMode = name === 'transaction_read_only';
+    const mayWrite = isMode && transactions.mayWrite(mayWriteByDefault(session, config));
+    const value = isMode ? (mayWrite ? 'off' : 'on') : shownSetting(session, name, config);
+    return paged(textResult([name], [[value]]));
   },
 });
 

@@ -1,10 +1,13 @@
 import { unreachable } from '#shared/must.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { statusResult } from '../operation/answer.ts';
+import { mayWriteByDefault } from '../session/session.ts';
 import type { Command } from './command.ts';
+import { takeModes } from './transaction-modes.ts';
 
 type TransactionStatement =
-  | { readonly kind: 'BEGIN'; readonly mayWrite: boolean }
+  /** `mayWrite`: null = as `default_transaction_read_only` says. */
+  | { readonly kind: 'BEGIN'; readonly mayWrite: boolean | null }
   | { readonly kind: 'COMMIT' }
   | {
       readonly kind: 'ROLLBACK';
@@ -40,10 +43,10 @@ export const transactionControl: Command<TransactionStatement> = {
     return statement;
   },
   action: () => null,
-  async run(statement, { transactions, answer }) {
+  async run(statement, { transactions, session, config, answer }) {
     switch (statement.kind) {
       case 'BEGIN':
-        await transactions.begin(statement);
+        await transactions.begin({ mayWrite: statement.mayWrite ?? mayWriteByDefault(session, config) });
         break;
       case 'COMMIT':
         await transactions.commit();
@@ -64,27 +67,4 @@ function takeSavepoint(reader: StatementReader): string | null {
   if (!reader.takeWord('TO')) return null;
   if (!reader.atEnd(1)) reader.takeWord('SAVEPOINT');
   return reader.name('a savepoint', 1).parts.join('');
-}
-
-/** Isolation levels that a transaction here is no weaker than: it reads one state of all tables. */
-const WEAKER = [['READ', 'UNCOMMITTED'], ['READ', 'COMMITTED'], ['REPEATABLE', 'READ'], ['SNAPSHOT']] as const;
-
-/** @returns whether the transaction may write */
-function takeModes(reader: StatementReader): boolean {
-  let mayWrite = true;
-  for (let isFirst = true; !reader.atEnd(); isFirst = false) {
-    if (!isFirst) reader.takeSymbol(',');
-    if (reader.takeWords('READ', 'ONLY')) mayWrite = false;
-    else if (reader.takeWords('READ', 'WRITE')) mayWrite = true;
-    else if (reader.takeWords('ISOLATION', 'LEVEL')) takeLevel(reader);
-    else throw reader.expected('READ ONLY, READ WRITE or ISOLATION LEVEL');
-  }
-  return mayWrite;
-}
-
-function takeLevel(reader: StatementReader): void {
-  if (reader.peekWord() === 'SERIALIZABLE') {
-    throw reader.error('NOT_SUPPORTED', 'transactions are not SERIALIZABLE: REPEATABLE READ is the highest level');
-  }
-  if (!WEAKER.some((words) => reader.takeWords(...words))) throw reader.expected('an isolation level');
 }

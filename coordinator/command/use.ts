@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { SessionState } from '../session/session.ts';
+import { atPlace, type SessionState } from '../session/session.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { statusResult } from '../operation/answer.ts';
 import type { Command } from './command.ts';
@@ -48,7 +48,7 @@ export const use: Command<Use> = {
       return context.answer(statusResult('USE ROLE'));
     }
     const place = 'catalog' in input ? await catalogOf(input.catalog, context) : await placeOf(input.name, context);
-    context.updateSession((now) => ({ ...now, ...place }));
+    context.updateSession((now) => atPlace(now, place));
     return context.answer(statusResult('catalog' in input ? 'USE CATALOG' : 'USE'));
   },
 };

@@ -49,6 +49,14 @@ type Held = {
 
 type RowsShape = Extract<ResultShape, { kind: 'rows' }>;
 
+/** Rows that a cursor has passed. */
+type FetchedRows = {
+  readonly shape: RowsShape;
+  readonly count: number;
+  /** Gives them to a door. @throws STORAGE_ERROR, the reason of the signal */
+  readonly into: (sink: DoorSink, signal: AbortSignal) => Promise<void>;
+};
+
 /**
  * The cursors of all sessions, and the portals of the Postgres wire, which are the same. Their rows are kept (`result`): a statement runs to
  * its end when it is opened, and gives back its place, its slots and its transaction.
@@ -125,21 +133,22 @@ export class Cursors implements Disposable {
     return this.find(session, named.name) ?? this.#missing(named);
   }
 
-  /** Moves, and gives the rows to the sink. @returns how many @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY, STORAGE_ERROR */
-  async fetch(
-    session: SessionKey,
-    named: CursorName,
-    { move, sink, signal }: { readonly move: CursorMove; readonly sink: DoorSink; readonly signal: AbortSignal },
-  ): Promise<number> {
+  /** Moves. @returns the rows that it passes @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY */
+  fetch(session: SessionKey, named: CursorName, move: CursorMove): FetchedRows {
     const cursor = this.#require(session, named);
     const shape = this.shape(session, named);
     const range = this.#step(cursor, named, move);
-    const rows = { shape, encoding: sink.encoding, batchAt: (row: number) => this.#batchAt(cursor, row) };
-    for await (const batch of readRows(rows, range)) {
-      signal.throwIfAborted();
-      await sink.batch(batch);
-    }
-    return range.end - range.first;
+    const batchAt = (row: number): Promise<KeptBatch | undefined> => this.#batchAt(cursor, row);
+    return {
+      shape,
+      count: range.end - range.first,
+      into: async (sink, signal) => {
+        for await (const batch of readRows({ shape, encoding: sink.encoding, batchAt }, range)) {
+          signal.throwIfAborted();
+          await sink.batch(batch);
+        }
+      },
+    };
   }
 
   /** Moves. @returns the rows that `fetch` would give @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY */

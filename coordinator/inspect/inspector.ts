@@ -3,7 +3,7 @@ import { isTooMuch, type Sum } from '#shared/iceberg/sum-files.ts';
 import { snapshotSchema, type Snapshot } from '#shared/iceberg/table-metadata.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import { must } from '#shared/must.ts';
-import type { Caller } from '../auth/authenticate.ts';
+import { requireAction, type Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { compareSchemas, type SchemaChange } from './compare-schemas.ts';
 import { describeDetails, type TableDetails } from './describe-details.ts';
@@ -64,6 +64,22 @@ export type TableHealth = {
   readonly findings: readonly Finding[];
 };
 
+export type DroppedPage = {
+  readonly tables: readonly {
+    readonly id: string;
+    readonly schema: string;
+    readonly namespace: readonly string[];
+    readonly name: string;
+    readonly state: string;
+    readonly dropped_at: string;
+    readonly dropped_by: string;
+    readonly expires_at: string;
+    readonly purge: boolean;
+    readonly error: string | null;
+  }[];
+  readonly next: string | null;
+};
+
 type Asked = { readonly caller: Caller; readonly signal: AbortSignal };
 
 /**
@@ -82,6 +98,25 @@ export class Inspector {
   /** @throws TABLE_NOT_FOUND, WRONG_OBJECT_TYPE for a table */
   async view(path: TablePath, { caller, signal }: Asked): Promise<ViewVersions> {
     return describeView(await findView(this.#parts.catalog, caller, { path, signal }));
+  }
+
+  /** The tables of a catalog that were dropped. @throws CATALOG_NOT_FOUND, FORBIDDEN, INVALID_REQUEST */
+  async dropped(
+    catalog: string,
+    page: { readonly after: string | undefined; readonly limit: number },
+    { caller }: Pick<Asked, 'caller'>,
+  ): Promise<DroppedPage> {
+    requireAction(caller, 'table.list');
+    const { tables, more } = await this.#parts.catalog.listDropped(caller.claims, catalog, page);
+    return {
+      tables: tables.map(({ namespace, error, ...table }) => ({
+        ...table,
+        schema: namespace.join('.'),
+        namespace,
+        error: error === '' ? null : error,
+      })),
+      next: more ? (tables.at(-1)?.id ?? null) : null,
+    };
   }
 
   async details(path: TablePath, asked: Asked): Promise<TableDetails> {

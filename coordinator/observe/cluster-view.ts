@@ -3,6 +3,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import { LEVELS } from '#shared/mlfq-spec.ts';
 import type { WorkerInfo } from '../cluster/worker-info.ts';
 import type { KnownWorker, WorkerPool } from '../cluster/worker-pool.ts';
+import type { ClassCounts } from '../workload/work-class.ts';
 import { tenantGroups, type GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { Admission } from '../workload/admission.ts';
 import type { WorkloadFile } from '../workload/workload-file.ts';
@@ -17,9 +18,24 @@ export interface ClusterView {
   feedbackQueue(): FeedbackQueue;
   /** Why the workload file as it is now is not in force; null = it is. It names the file and parts of it. */
   workloadProblem(): string | null;
+  /** The figures of the last hour, the oldest first. */
+  series(): readonly ClusterPoint[];
   /** Pairs of live workers that do not reach each other, by their names. */
   workersApart(): readonly string[];
 }
+
+/** The cluster at one moment. Numbers alone: no tenant, user, group or statement is named. */
+export type ClusterPoint = {
+  readonly atMs: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly classes: ClassCounts;
+  readonly slots: number;
+  readonly tasks: number;
+  readonly memoryLimitBytes: number;
+  readonly memoryGrantedBytes: number;
+  readonly spoolBytes: number;
+};
 
 export type FeedbackQueue = {
   /** Tasks that have begun and not ended. */
@@ -81,8 +97,8 @@ type ViewParts = {
   readonly workload: Pick<WorkloadFile, 'problem'>;
 };
 
-/** The view of a coordinator's term. */
-export function clusterView(parts: ViewParts): ClusterView {
+/** The view of a coordinator's term, without the figures of the past. */
+export function clusterView(parts: ViewParts): Omit<ClusterView, 'series'> {
   const { coordinatorId, epoch, activeSinceMs, admission, pool, workload } = parts;
   const release = { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE };
   const coordinator = { id: coordinatorId, release, epoch, activeSinceMs };

@@ -23,6 +23,7 @@ const statement = (changes: Partial<EndedStatement['row']> = {}): EndedStatement
       runMs: 0,
       estimatedRows: null,
       plan: [],
+      planTree: null,
       stages: [],
     },
   ],

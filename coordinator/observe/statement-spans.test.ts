@@ -52,6 +52,7 @@ const query = (changes: Partial<QueryRunProfile> = {}): QueryRunProfile => ({
   runMs: 60,
   estimatedRows: 5,
   plan: ['Scan'],
+  planTree: null,
   stages: [stage()],
   ...changes,
 });

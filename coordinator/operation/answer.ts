@@ -1,8 +1,9 @@
 import { textColumns, type MadeColumn, type MadeRow } from '../binding/made-columns.ts';
+import type { Warning } from '../sink/result-sink.ts';
 import { onePage, type Pages } from '../catalog-client/pages.ts';
 
 /** The answer of a statement without rows. */
-export type Status = { readonly status: string; readonly tag: string };
+export type Status = { readonly status: string; readonly tag: string; readonly warning?: Warning };
 
 /** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
 export type Answer = { readonly columns: readonly MadeColumn[]; readonly rows: readonly MadeRow[] };
@@ -27,3 +28,10 @@ export const paged = ({ columns, rows }: Answer): PagedAnswer => ({ columns, pag
 
 /** The answer of a statement without rows. @param tag as in `ResultShape` */
 export const statusResult = (status: string, tag = status): Status => ({ status, tag });
+
+/** The answer of a statement that has done nothing, for this reason. */
+export const warningResult = (tag: string, warning: Warning): Status => ({
+  status: `${tag} (${warning.message})`,
+  tag,
+  warning,
+});

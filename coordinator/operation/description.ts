@@ -11,7 +11,12 @@ export type StatementDescription = AnswerForm & {
   /** As in `ResultShape`. */
   readonly tag: string;
   /** In their order when they have numbers. A type that nothing decides is VARCHAR. */
-  readonly parameters: readonly { readonly name: string; readonly type: SqlType }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly type: SqlType;
+    /** False for a number below the highest that the statement does not name. Absent: it does. */
+    readonly isUsed?: boolean;
+  }[];
 };
 
 /** The result of a statement before it has the values of its parameters. */

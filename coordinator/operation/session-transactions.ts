@@ -6,6 +6,11 @@ export interface SessionTransactions {
   commit(): Promise<void>;
   /** Does nothing when there is none. */
   rollBack(): Promise<void>;
+  isInside(): boolean;
+  /** Whether what runs now may write. @param byDefault outside of a transaction */
+  mayWrite(byDefault: boolean): boolean;
+  /** Has the transaction only read; one that only reads stays so. @throws NO_TRANSACTION, READ_ONLY_TRANSACTION */
+  setMode(mode: { readonly mayWrite: boolean }): void;
   /** @throws NO_TRANSACTION, TRANSACTION_TOO_LARGE */
   savepoint(name: string): void;
   /** @throws NO_TRANSACTION, SAVEPOINT_NOT_FOUND */

@@ -36,9 +36,8 @@ export function outlinePlan(query: PreparedQuery): readonly string[] {
   if (query.plan === null) return explainPlan({ ...query, scans: [] }, 'text');
   const context = contextOf(query);
   const outline = (plan: Plan, depth: number): string[] => {
-    const title = titleOf(plan, context);
-    const [word = ''] = TITLES_WITH_VALUES.has(plan.kind) ? title.split(' ') : [title];
-    const line = `${'   '.repeat(depth)}${depth === 0 ? '' : '└─ '}${word}${rowsText(plan, context)}`;
+    const { name } = nodeText(plan, context, true);
+    const line = `${'   '.repeat(depth)}${depth === 0 ? '' : '└─ '}${name}${rowsText(plan, context)}`;
     return [line, ...children(plan).flatMap((child) => outline(child, depth + 1))];
   };
   return outline(query.plan, 0);
@@ -47,11 +46,13 @@ export function outlinePlan(query: PreparedQuery): readonly string[] {
 /** Additional data that EXPLAIN prints with a plan. */
 export type ExplainContext = {
   readonly scans: readonly TableBinding[];
+  /** Names of scans by their numbers, where there are no bindings. */
+  readonly names?: ReadonlyMap<number, string>;
   /** Estimated rows of a node; null = not printed. */
   readonly rowsOf: ((plan: Plan) => number) | null;
 };
 
-const contextOf = ({ scans }: PreparedQuery): ExplainContext => {
+export const contextOf = ({ scans }: Pick<PreparedQuery, 'scans'>): ExplainContext => {
   const scanRows = scans.map(bindingRows);
   return { scans, rowsOf: (plan) => estimateRows(plan, scanRows) };
 };
@@ -72,18 +73,30 @@ const rowsText = (plan: Plan, { rowsOf }: ExplainContext): string =>
 
 export function jsonNode(plan: Plan, context: ExplainContext): JsonObject {
   const inputs = children(plan).map((child): Json => jsonNode(child, context));
+  return { ...nodeText(plan, context, false), children: inputs };
+}
+
+type NodeText = {
+  readonly name: string;
+  readonly details: readonly string[];
+  readonly estimates?: { readonly rows: number };
+};
+
+/** A node without its inputs; `hidesValues`: without any value of the statement, for records that must not have them. */
+export function nodeText(plan: Plan, context: ExplainContext, hidesValues: boolean): NodeText {
+  const title = titleOf(plan, context);
+  const [word = ''] = hidesValues && TITLES_WITH_VALUES.has(plan.kind) ? title.split(' ') : [title];
   return {
-    name: titleOf(plan, context),
-    details: detailsOf(plan, context),
+    name: word,
+    details: hidesValues ? [] : detailsOf(plan, context),
     ...(context.rowsOf === null ? {} : { estimates: { rows: Math.round(context.rowsOf(plan)) } }),
-    children: inputs,
   };
 }
 
-function titleOf(plan: Plan, { scans }: ExplainContext): string {
+function titleOf(plan: Plan, { scans, names }: ExplainContext): string {
   switch (plan.kind) {
     case 'scan':
-      return `Scan ${nameOf(plan.scan, scans)}${plan.read === undefined ? '' : ` (${plan.read})`}`;
+      return `Scan ${names?.get(plan.scan) ?? nameOf(plan.scan, scans)}${plan.read === undefined ? '' : ` (${plan.read})`}`;
     case 'generator':
       return `Generate ${plan.name}(${printList(plan.arguments)})`;
     case 'values':

@@ -147,19 +147,20 @@ describe('queries are text', () => {
 
 describe('our own statements', () => {
   const like = null;
+  const setting = (name: string, value: string | null, scope: 'session' | 'local' = 'session'): Statement => ({
+    command: 'set',
+    input: { kind: 'setting', name, value, scope },
+  });
   test.each<[string, Statement]>([
-    [
-      "SET service.workload_class = 'batch'",
-      { command: 'set', input: { name: 'service.workload_class', value: 'batch' } },
-    ],
-    ['; ;SET a = 1', { command: 'set', input: { name: 'a', value: '1' } }],
-    ['set Skein.X to -12.5;', { command: 'set', input: { name: 'skein.x', value: '-12.5' } }],
-    ['SET SESSION a = on', { command: 'set', input: { name: 'a', value: 'on' } }],
-    ['SET a = DEFAULT', { command: 'set', input: { name: 'a', value: null } }],
-    ["SET TIME ZONE 'Europe/Berlin'", { command: 'set', input: { name: 'timezone', value: 'Europe/Berlin' } }],
-    ['SET TIME ZONE LOCAL', { command: 'set', input: { name: 'timezone', value: null } }],
-    ["SET LOCAL TIME ZONE 'UTC'", { command: 'set', input: { name: 'timezone', value: 'UTC' } }],
-    ['SET timezone TO $$UTC$$', { command: 'set', input: { name: 'timezone', value: 'UTC' } }],
+    ["SET service.workload_class = 'batch'", setting('service.workload_class', 'batch')],
+    ['; ;SET a = 1', setting('a', '1')],
+    ['set Skein.X to -12.5;', setting('skein.x', '-12.5')],
+    ['SET SESSION a = on', setting('a', 'on')],
+    ['SET a = DEFAULT', setting('a', null)],
+    ["SET TIME ZONE 'Europe/Berlin'", setting('timezone', 'Europe/Berlin')],
+    ['SET TIME ZONE LOCAL', setting('timezone', null)],
+    ["SET LOCAL TIME ZONE 'UTC'", setting('timezone', 'UTC', 'local')],
+    ['SET timezone TO $$UTC$$', setting('timezone', 'UTC')],
     [
       'DECLARE c NO SCROLL CURSOR WITH HOLD FOR SELECT 1',
       {
@@ -177,6 +178,21 @@ describe('our own statements', () => {
       { command: 'move', input: { name: 'c', position: 20, move: { kind: 'absolute', count: -2 } } },
     ],
     ['CLOSE ALL', { command: 'close', input: null }],
+    ['SET search_path TO a, "B c", $$d e$$', setting('search_path', 'a, "B c", "d e"')],
+    ['SET session = 1', setting('session', '1')],
+    ['SET LOCAL names = 1', setting('names', '1', 'local')],
+    ["SET NAMES 'utf8'", setting('client_encoding', 'utf8')],
+    ['SET TRANSACTION READ ONLY', { command: 'set', input: { kind: 'modes', of: 'transaction', mayWrite: false } }],
+    [
+      'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
+      { command: 'set', input: { kind: 'modes', of: 'session', mayWrite: true } },
+    ],
+    ['SET SESSION AUTHORIZATION DEFAULT', { command: 'set', input: { kind: 'nothing', tag: 'SET' } }],
+    ['SET CONSTRAINTS ALL IMMEDIATE', { command: 'set', input: { kind: 'nothing', tag: 'SET CONSTRAINTS' } }],
+    ['SET ROLE NONE', { command: 'set', input: { kind: 'no role' } }],
+    ['DISCARD TEMPORARY', { command: 'discard', input: 'TEMP' }],
+    ['UNLISTEN *', { command: 'listen', input: null }],
+    ['RESET ROLE', { command: 'reset', input: { role: null } }],
     ['RESET a.b', { command: 'reset', input: { name: 'a.b' } }],
     ['RESET ALL', { command: 'reset', input: { name: null } }],
     ['USE lake', { command: 'use', input: { name: { parts: ['lake'], position: 4 } } }],
@@ -272,7 +288,7 @@ describe('our own statements', () => {
     ['DEALLOCATE PREPARE ALL', { command: 'deallocate', input: { name: null, position: 19 } }],
     ['DEALLOCATE "ALL"', { command: 'deallocate', input: { name: 'all', position: 11 } }],
     ['DEALLOCATE prepare', { command: 'deallocate', input: { name: 'prepare', position: 11 } }],
-    ['BEGIN', { command: 'transactionControl', input: { kind: 'BEGIN', mayWrite: true } }],
+    ['BEGIN', { command: 'transactionControl', input: { kind: 'BEGIN', mayWrite: null } }],
     ['BEGIN WORK READ ONLY', { command: 'transactionControl', input: { kind: 'BEGIN', mayWrite: false } }],
     [
       'START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE',

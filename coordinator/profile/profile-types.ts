@@ -66,6 +66,7 @@ type TaskState =
   | 'inputLost'
   | 'refused';
 
+export type ScanProfile = Static<typeof ScanProfile>;
 const ScanProfile = record({
   scan: integer('Its number in the query'),
   table: text('The table, or the statement whose rows it reads'),
@@ -120,6 +121,18 @@ const StageProfile = record({
   tasksOmitted: integer('Entries that were left out: those that finished soonest'),
 });
 
+/** An operator of a plan with its inputs. */
+export type PlanNode = {
+  readonly name: string;
+  readonly details: readonly string[];
+  /** The stage that runs it; null when the query ran whole, or not all of its stages began. */
+  readonly stage: number | null;
+  readonly estimates?: { readonly rows: number };
+  readonly children: readonly PlanNode[];
+  /** Inputs that were left out. */
+  readonly omitted?: number;
+};
+
 export type QueryRunProfile = Static<typeof QueryRunProfile>;
 const QueryRunProfile = record({
   runs: orNull(
@@ -137,6 +150,11 @@ const QueryRunProfile = record({
   plan: Type.Array(Type.String(), {
     description: 'EXPLAIN of it; without any value when history does not keep those of the statement',
   }),
+  planTree: orNull(
+    Type.Unsafe<PlanNode>({ type: 'object', additionalProperties: true }),
+    'The plan as a tree: `name`, `details`, `stage`, `estimates` with `rows`, `children`, and `omitted` inputs of one with more than 500 nodes; ' +
+      'without any value that `plan` does not have; null when it is not known or was left out',
+  ),
   stages: Type.Array(StageProfile, { description: 'Its stages, in the order in which they began' }),
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
-import type { QueryRunProfile } from './profile-types.ts';
+import type { PlanNode, QueryRunProfile } from './profile-types.ts';
 import type { Fragment, WholeFragment } from '../distributor/fragment.ts';
 import type { FinishedTask } from '../scheduler/finished-task.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
@@ -91,7 +91,8 @@ const newProfile = (bytesMax = 100_000): StatementProfile => {
     queuedAtMs: 1_000,
   });
 };
-const plan = () => ({ lines: ['Scan lake.tpch.orders'], estimatedRows: 5 });
+const TREE: PlanNode = { name: 'Scan lake.tpch.orders', details: [], stage: 0, children: [] };
+const plan = () => ({ lines: ['Scan lake.tpch.orders'], estimatedRows: 5, treeOf: () => TREE });
 
 type Profile = { readonly isCut: boolean; readonly queriesOmitted: number; readonly queries: QueryRunProfile[] };
 const textOf = (profile: StatementProfile): string | null => profile.later(FACTS)?.() ?? null;
@@ -110,7 +111,7 @@ test('a statement that has planned no query has no profile, and none is made whe
 test('a query in stages: its times, its estimates beside what came, what was pruned, and each task', () => {
   const profile = newProfile();
   elapsedMs = 20;
-  profile.planned(() => ({ lines: ['planned anew below'], estimatedRows: null }));
+  profile.planned(() => ({ lines: ['planned anew below'], estimatedRows: null, treeOf: () => null }));
   elapsedMs = 50;
   profile.waited(30);
   profile.planned(plan);
@@ -129,7 +130,15 @@ test('a query in stages: its times, its estimates beside what came, what was pru
   });
   const times = { planMs: 20, queuedMs: 30, distributeMs: 5, runMs: 25 };
   expect(queries).toMatchObject([
-    { runs: 'stages', reason: null, starts: 2, estimatedRows: 5, ...times, plan: ['Scan lake.tpch.orders'] },
+    {
+      runs: 'stages',
+      reason: null,
+      starts: 2,
+      estimatedRows: 5,
+      ...times,
+      plan: ['Scan lake.tpch.orders'],
+      planTree: TREE,
+    },
   ]);
   const figures = { inputsMs: 0.3, queuedMs: 2, preparingMs: 3, blockedMs: 4, spilledBytes: 10, receivedBytes: 8 };
   expect(queries[0]?.stages).toMatchObject([
@@ -282,7 +291,7 @@ test('a profile that is too long loses its shortest tasks first, then more, and 
   const lines = Array.from({ length: 400 }, (_, i) => `line ${i} ${'x'.repeat(5_000)}`);
   const cut = (bytesMax: number): Profile | null => {
     const profile = newProfile(bytesMax);
-    profile.planned(() => ({ lines, estimatedRows: 1 }));
+    profile.planned(() => ({ lines, estimatedRows: 1, treeOf: () => null }));
     profile.runs(view(stage({ attempts: [...attempts.slice(0, -1), lost] })));
     profile.ended();
     const text = textOf(profile);

@@ -1,5 +1,5 @@
 import { maskJson } from '#shared/mask-secrets.ts';
-import type { QueryRunProfile } from './profile-types.ts';
+import type { PlanNode, QueryRunProfile } from './profile-types.ts';
 import type { MakeProfile, QueryFacts } from '../history/history-record.ts';
 import type { RunView } from '../scheduler/run-progress.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
@@ -7,8 +7,13 @@ import { inTenths } from './run-figures.ts';
 import { shownReasons, shownRows, type Classification } from '../workload/classify.ts';
 import { cutStage, stageProfile, type Moment, type StageDetail } from './stage-profile.ts';
 
-/** The plan of a query in words, and the rows that it is expected to give; null = unknown. */
-export type PlanText = { readonly lines: readonly string[]; readonly estimatedRows: number | null };
+/** The plan of a query in words and as a tree, and the rows that it is expected to give; null = unknown. */
+export type PlanText = {
+  readonly lines: readonly string[];
+  readonly estimatedRows: number | null;
+  /** The plan as a tree, by the stages that it has run in. */
+  readonly treeOf: (stages: readonly StageReport[]) => PlanNode | null;
+};
 
 /** How a query runs: whole on one worker, and why, or in stages. */
 type Shape = { readonly kind: 'whole'; readonly reason: string } | { readonly kind: 'stages' };
@@ -27,14 +32,14 @@ type Entry = {
   view: RunView | null;
 };
 
-type Detail = StageDetail & { readonly stagesMax: number; readonly planLinesMax: number };
+type Detail = StageDetail & { readonly stagesMax: number; readonly planLinesMax: number; readonly hasTree: boolean };
 
 /** A query keeps this much when it has ended, and the profile that is stored less, step by step, until it is short enough. */
-const ALL: Detail = { tasksMax: 500, operators: true, stagesMax: 500, planLinesMax: 2_000 };
+const ALL: Detail = { tasksMax: 500, operators: true, stagesMax: 500, planLinesMax: 2_000, hasTree: true };
 const LESS: readonly Detail[] = [
-  { tasksMax: 50, operators: true, stagesMax: 200, planLinesMax: 500 },
-  { tasksMax: 5, operators: false, stagesMax: 50, planLinesMax: 100 },
-  { tasksMax: 0, operators: false, stagesMax: 10, planLinesMax: 10 },
+  { tasksMax: 50, operators: true, stagesMax: 200, planLinesMax: 500, hasTree: true },
+  { tasksMax: 5, operators: false, stagesMax: 50, planLinesMax: 100, hasTree: false },
+  { tasksMax: 0, operators: false, stagesMax: 10, planLinesMax: 10, hasTree: false },
 ];
 
 /**
@@ -240,7 +245,7 @@ function print(
 
 function describe(run: Run): QueryRunProfile {
   const { plannedMs, planMs, queuedMs, distributeMs, runMs, shape, starts, stages, moment } = run;
-  const { lines, estimatedRows } = run.describe();
+  const { lines, estimatedRows, treeOf } = run.describe();
   const query = {
     runs: shape?.kind ?? null,
     reason: shape?.kind === 'whole' ? shape.reason : null,
@@ -252,6 +257,7 @@ function describe(run: Run): QueryRunProfile {
     runMs: inTenths(runMs),
     estimatedRows,
     plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
+    planTree: treeOf(stages),
     stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),
   };
   return stages.every(({ attempts }) => attempts.length <= ALL.tasksMax) ? query : cutQuery(query, ALL);
@@ -271,5 +277,6 @@ const shortLine = (line: string): string =>
 const cutQuery = (query: QueryRunProfile, detail: Detail): QueryRunProfile => ({
   ...query,
   plan: query.plan.slice(0, detail.planLinesMax),
+  planTree: detail.hasTree ? query.planTree : null,
   stages: query.stages.slice(-detail.stagesMax).map((stage) => cutStage(stage, detail)),
 });

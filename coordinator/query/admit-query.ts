@@ -2,7 +2,7 @@ import { parseBytes } from '#shared/config/parse-setting.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
-import { setting, statementTimeoutMs } from '../session/session.ts';
+import { ownValue, setting, statementTimeoutMs } from '../session/session.ts';
 import type { AdmissionRequest, Place } from '../workload/admission.ts';
 import { PRIORITY_HIGH, WORK_CLASSES, type WorkClass } from '../workload/work-class.ts';
 import { classifyQuery } from './classify-query.ts';
@@ -71,7 +71,8 @@ async function admitted(
 /** Gives the query the timeout of its class; a timeout that the request or the session has set can only shorten it. */
 function limitRun({ request, active, session, services }: AskingQuery, { limits, workClass }: Place): void {
   const isOwn =
-    session.settings.has('skein.query_timeout') || statementTimeoutMs(session, services.config) !== undefined;
+    ownValue(session, 'skein.query_timeout') !== undefined ||
+    statementTimeoutMs(session, services.config) !== undefined;
   const isDefault = request.timeoutMs === undefined && !isOwn;
   active.limitRun(limits.timeoutMs, workClass, isDefault);
 }

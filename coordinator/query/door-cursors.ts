@@ -19,7 +19,10 @@ export const doorCursors = (
       isHeld: false,
       transaction: transactions.find(session) ?? null,
     }),
-  fetch: (name, rows, { sink, signal }) =>
-    cursors.fetch(session, named(name), { move: { kind: 'forward', count: rows }, sink, signal }),
+  fetch: async (name, rows, { sink, signal }) => {
+    const { count, into } = cursors.fetch(session, named(name), { kind: 'forward', count: rows });
+    await into(sink, signal);
+    return count;
+  },
   close: (name) => cursors.closeIfOpen(session, name),
 });

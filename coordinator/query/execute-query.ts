@@ -3,7 +3,7 @@ import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { UnloadedRows, WriteSink, WrittenFile } from '#shared/task/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
-import type { DistributionSettings, Fragment, TaskWidth } from '../distributor/fragment.ts';
+import type { DistributionSettings, Fragment, TaskFragment, TaskWidth } from '../distributor/fragment.ts';
 import type { Encoding, ResultBatch } from '../sink/result-sink.ts';
 import { rowEncoding } from '../sink/row-encoding.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
@@ -13,9 +13,10 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import type { FinishedTask } from '../scheduler/finished-task.ts';
 import { chooseWidth } from '../scheduler/choose-width.ts';
 import { isPlainPlan } from '../plan/plain-plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { namedScans, planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
-import { runStages } from '../scheduler/run-stages.ts';
-import { runWhole } from '../scheduler/run-whole.ts';
+import { runStages, type StagedRun } from '../scheduler/run-stages.ts';
+import { applyApart, runWhole } from '../scheduler/run-whole.ts';
 import { clusterFacts } from '../scheduler/scheduler.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
@@ -108,7 +109,11 @@ async function executeInPlace(execution: QueryExecution): Promise<QueryOutcome> 
   }
 }
 
-type AdmittedExecution = QueryExecution & { readonly place: Place };
+type AdmittedExecution = QueryExecution & {
+  readonly place: Place;
+  /** Policies are applied by tasks of their own; absent = where they may be, by those of the query. */
+  readonly policiesApart?: true;
+};
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
@@ -129,7 +134,8 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   }
   const { checker, distributor: passes } = compiler;
   const asker = { tenant, principal };
-  const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };
+  const mayInline = mayInlinePolicies(execution);
+  const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker, mayInline };
   const plan = await distributeQuery(query, scans, context);
   const limits = { settings };
   if (plan.kind === 'whole') return await executeWhole(execution, scans, { ...limits, reason: plan.reason });
@@ -198,6 +204,12 @@ function queryRun(execution: AdmittedExecution): QueryRun {
   };
 }
 
+/** An exact profile has all operators of the tasks, and policies must not be among them; what writes files cannot begin again. */
+function mayInlinePolicies({ policiesApart, profile, destination, session, services }: AdmittedExecution): boolean {
+  if (policiesApart === true || profile || destination.kind !== 'rows') return false;
+  return setting(session, 'skein.policy_tasks', services.config) === 'auto';
+}
+
 async function executeWhole(
   execution: AdmittedExecution,
   scans: readonly PlannedScan[],
@@ -209,8 +221,7 @@ async function executeWhole(
   const fragment = singleFragment(query, width);
   const run = queryRun(execution);
   const policyWidth = limits.settings.stageWidth;
-  const isApart = setting(session, 'skein.policy_tasks', services.config) === 'apart';
-  const mayInline = !isApart && query.plan !== null && isPlainPlan(query.plan);
+  const mayInline = mayInlinePolicies(execution) && query.plan !== null && isPlainPlan(query.plan);
   const whole = { ...run, scans: namedScans(scans, query.scans), fragment, policyWidth, mayInline };
   const report = await runWhole(services.scheduler, whole);
   const { reason } = limits;
@@ -238,19 +249,36 @@ async function executeInStages(
   plan: QueryStages,
   limits: StagedLimits,
 ): Promise<QueryOutcome> {
-  const { services, destination } = execution;
-  const ran = await runStages(services.scheduler, {
+  const { services } = execution;
+  const { scheduler } = services;
+  const query = {
     ...queryRun(execution),
     distributed: plan.distributed,
     barriers: plan.barriers,
+    inlinesPolicies: plan.inlinesPolicies,
     scans: plan.scans,
     scanFacts: plan.facts,
     settings: limits.settings,
     distributor: services.compiler.distributor,
     check: plan.check,
-    onRefused: (fragment, why) => services.compiler.checker.refusedByWorker(fragment, why),
-    rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
-  });
+    onRefused: (fragment: TaskFragment, why: string) => services.compiler.checker.refusedByWorker(fragment, why),
+    rescan: (narrowed: Plan, numbers: ReadonlySet<number>) => rescan(plan, narrowed, numbers, limits.scanContext),
+  };
+  if (plan.inlinesPolicies) {
+    const outcome = (): Promise<QueryOutcome> => stagesOutcome(execution, plan, limits, runStages(scheduler, query));
+    return await applyApart(scheduler, query, outcome, () => executeAdmitted({ ...execution, policiesApart: true }));
+  }
+  return await stagesOutcome(execution, plan, limits, runStages(scheduler, query));
+}
+
+async function stagesOutcome(
+  execution: AdmittedExecution,
+  plan: QueryStages,
+  limits: StagedLimits,
+  running: Promise<StagedRun>,
+): Promise<QueryOutcome> {
+  const { destination } = execution;
+  const ran = await running;
   if (ran.kind === 'whole') return executeWhole(execution, limits.scans, { ...limits, reason: ran.reason });
   const { stages, rows, starts } = ran;
   const bytesScanned = stages.reduce(

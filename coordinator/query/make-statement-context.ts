@@ -1,8 +1,8 @@
-import type { StatementContext } from '#shared/sql/statement-context.ts';
+import type { SessionFacts, StatementContext } from '#shared/sql/statement-context.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { NameDefaults } from '../binding/query-references.ts';
-import { setting } from '../session/session.ts';
+import { allSettings, setting } from '../session/session.ts';
 import type { RunningStatement } from './running-statement.ts';
 
 type ContextParts = RunningStatement & { readonly scope?: QueryScope };
@@ -20,8 +20,17 @@ export async function makeStatementContext(parts: ContextParts): Promise<Stateme
     currentTenant: claims.tenant,
     currentCatalog: catalog,
     currentSchema: schema,
+    ...(ASKS_SESSION.test(request.sql) ? { session: factsOf(parts) } : {}),
   };
 }
+
+/** The functions that tell of the session stand in few statements, and EXECUTE has the text of another one. */
+const ASKS_SESSION = /current_setting|pg_backend_pid|^\W*execute/i;
+
+const factsOf = ({ services, request, session }: ContextParts): SessionFacts => ({
+  backendPid: request.backendPid ?? 0,
+  settings: allSettings(session, services.config),
+});
 
 /** The roles that functions see. One that is granted no more is not in the session, and leaves it none but the role of everybody. */
 function rolesOf({ request, session }: ContextParts): Pick<StatementContext, 'currentRole' | 'roles'> {

@@ -20,6 +20,8 @@ export type StatementRequest = {
   /** The value of `skein.ddl_in_transaction` where the session has set none. Absent = refuse. */
   readonly ddlInTransaction?: 'commit' | 'refuse';
   readonly queryId: QueryId;
+  /** The number of the client's connection, by which another one cancels its statements. Absent: its protocol has none. */
+  readonly backendPid?: number;
   readonly sql: string;
   /** Values for the parameters of `sql`; null = the request has none. */
   readonly parameters: Parameters | null;

@@ -16,7 +16,7 @@ import { LimitedSink } from '../sink/limited-sink.ts';
 import { HeldSink } from '../sink/held-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
-import { setting, statementTimeoutMs, type SessionState } from '../session/session.ts';
+import { mayWriteByDefault, setting, statementTimeoutMs, type SessionState } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
 import { valuePlaces } from '../statement/bind-parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
@@ -220,7 +220,7 @@ async function readText(
 
 /** Runs a statement in the session's transaction, if there is one: its errors, also those of its text, end it. */
 async function inTransaction(parsed: StatementText['parsed'], running: RunningStatement): Promise<Outcome> {
-  const { services, request, active } = running;
+  const { services, request, active, session } = running;
   const work = async (): Promise<Outcome> => {
     if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
     return run(parsed.statement, running);
@@ -230,6 +230,9 @@ async function inTransaction(parsed: StatementText['parsed'], running: RunningSt
   if (endsIt) return work();
   if (transaction === undefined) {
     if (request.transaction) throw new SkeinError('NO_TRANSACTION', 'there is no such transaction, or it has ended');
+    if (parsed.kind !== 'refused' && writes(parsed.statement) && !mayWriteByDefault(session, services.config)) {
+      throw readOnly();
+    }
     return work();
   }
   if (parsed.kind !== 'refused' && goesFirst(parsed.statement, running, transaction)) {
@@ -261,20 +264,25 @@ function goesFirst(
   return value === 'auto' ? request.ddlInTransaction === 'commit' : value === 'commit';
 }
 
+const typeOf = ({ command: name, input }: Statement): QueryType => {
+  const command: Command = COMMANDS[name];
+  return command.typeOf?.(input) ?? command.queryType;
+};
+
+const writes = (statement: Statement): boolean => WRITING.has(typeOf(statement));
+
 function isRefusedInside({ command: name, input }: Statement): boolean {
   const command: Command = COMMANDS[name];
-  const type = command.typeOf?.(input) ?? command.queryType;
-  return DEFINING.has(type) && command.inTransaction?.(input) !== true;
+  return DEFINING.has(typeOf({ command: name, input } as Statement)) && command.inTransaction?.(input) !== true;
 }
 
 /** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
 function requireInside(statement: Statement, { mayWrite }: Transaction): void {
   const command: Command = COMMANDS[statement.command];
-  const type = command.typeOf?.(statement.input) ?? command.queryType;
   if (isRefusedInside(statement)) {
     throw new SkeinError('IN_TRANSACTION', `${command.words[0]} cannot run inside a transaction`);
   }
-  if (WRITING.has(type) && !mayWrite) throw readOnly();
+  if (!mayWrite && writes(statement)) throw readOnly();
 }
 
 function run({ command: name, input }: Statement, running: RunningStatement): Promise<Outcome> {

@@ -43,10 +43,11 @@ export function sessionCursors(
     columns: (cursor) => cursors.shape(session, cursor).columns,
     async fetch(cursor, move) {
       requireUnordered(request);
-      sink.planned({ ...cursors.shape(session, cursor), tag: 'FETCH' });
+      const { shape, count, into } = cursors.fetch(session, cursor, move);
+      sink.planned({ ...shape, tag: 'FETCH' });
       sink.start();
-      const rowsProduced = await cursors.fetch(session, cursor, { move, sink, signal });
-      return { rowsProduced, bytesScanned: 0, fragments: 0 };
+      await into(sink, signal);
+      return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
     },
     move: (cursor, move) => cursors.move(session, cursor, move),
     close(cursor) {

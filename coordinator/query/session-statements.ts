@@ -6,8 +6,8 @@ import type { Argument, Definition, Execution, PreparedStatements } from '../ope
 import type { Command } from '../command/command.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
-import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
-import type { SessionState } from '../session/session.ts';
+import { preparedStatement, type PreparedStatement, type QueryColumn } from '../session/prepared-statement.ts';
+import { requirePreparedRoom, withoutPrepared, withPrepared, type SessionState } from '../session/session.ts';
 import { applyEdits, valuePlaces, type ParameterEdit } from '../statement/bind-parameters.ts';
 import { PARAMETERS_MAX, sizeOf, type Constant, type Parameters } from '../statement/parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
@@ -30,11 +30,6 @@ export const sessionStatements = (running: RunningStatement): PreparedStatements
 export const describeStatement = (running: RunningStatement, types: readonly string[]): Promise<StatementDescription> =>
   new SessionStatements(running).describeAny(running.request.sql, types);
 
-/** About how much memory a prepared statement takes besides its texts, a parameter of it, and a character of a text. */
-const STATEMENT_BYTES = 1_000;
-const PARAMETER_BYTES = 200;
-const CHARACTER_BYTES = 2;
-
 class SessionStatements implements PreparedStatements {
   readonly #running: RunningStatement;
 
@@ -48,13 +43,10 @@ class SessionStatements implements PreparedStatements {
     this.#checkFree(this.#session(), definition);
     const { statement, types } = definition;
     const { parameters, columns } = await this.#describe(statement, types);
-    const sql = ownText(statement.text);
-    const texts = [name, sql, ...types, JSON.stringify(columns)].reduce((length, text) => length + text.length, 0);
-    const bytes = STATEMENT_BYTES + parameters.length * PARAMETER_BYTES + texts * CHARACTER_BYTES;
-    const prepared = { name: ownText(name), sql, parameters, columns, bytes };
+    const prepared = preparedStatement({ name, sql: statement.text, parameters, columns });
     services.sessions.store.update(request.session, (now) => {
       this.#checkFree(now, definition);
-      return { ...now, prepared: new Map([...now.prepared, [prepared.name, prepared]]) };
+      return withPrepared(now, prepared, services.config);
     });
     return prepared;
   }
@@ -84,10 +76,7 @@ class SessionStatements implements PreparedStatements {
   deallocate(name: string | null, position: number): void {
     const { services, request } = this.#running;
     if (name !== null && !this.#session().prepared.has(name)) throw unknown(name, position);
-    services.sessions.store.update(request.session, (now) => ({
-      ...now,
-      prepared: new Map([...now.prepared].filter(([other]) => name !== null && other !== name)),
-    }));
+    services.sessions.store.update(request.session, (now) => withoutPrepared(now, name));
   }
 
   /** The session as it is now. @throws NOT_SUPPORTED without a session of its own: that of a token is for settings only */
@@ -98,19 +87,13 @@ class SessionStatements implements PreparedStatements {
   }
 
   /** @throws PREPARED_STATEMENT_EXISTS, TOO_MANY_PREPARED_STATEMENTS */
-  #checkFree({ prepared }: SessionState, { name, position }: Definition): void {
-    if (prepared.has(name)) {
+  #checkFree(state: SessionState, { name, position }: Definition): void {
+    if (state.prepared.has(name)) {
       throw new SkeinError('PREPARED_STATEMENT_EXISTS', `the prepared statement ${quoted(name)} exists already`, {
         position,
       });
     }
-    const max = this.#running.services.config['coordinator.prepared_statements_max'];
-    if (prepared.size >= max) {
-      throw new SkeinError(
-        'TOO_MANY_PREPARED_STATEMENTS',
-        `the session has ${max} prepared statements: DEALLOCATE some`,
-      );
-    }
+    requirePreparedRoom(state, this.#running.services.config);
   }
 
   async describeAny(sql: string, types: readonly string[]): Promise<StatementDescription> {
@@ -122,13 +105,14 @@ class SessionStatements implements PreparedStatements {
       const action = command.action(input);
       if (action !== null) requireAction(this.#running.request.caller, action);
       const names = namesOf(edits, types);
+      const used = new Set(edits.map((edit) => edit.name));
       if (name === 'execute') return { ...(await this.#describeExecute(input)), parameters: names.map(textParameter) };
       const context = makeCommandContext({ ...this.#running, values: valuePlaces(edits) }, { prepared: this, command });
       const { form, parameters } = await describeCommand(command, input, context);
       return {
         ...form,
         tag: command.tag ?? command.words[0] ?? '',
-        parameters: names.map((own) => ({ name: own, type: parameters.get(own) ?? VARCHAR })),
+        parameters: names.map((own) => ({ name: own, type: parameters.get(own) ?? VARCHAR, isUsed: used.has(own) })),
       };
     } catch (thrown) {
       throw inSource(SkeinError.of(thrown), sql, edits);
@@ -243,9 +227,6 @@ const quoted = (name: string): string => JSON.stringify(name);
 
 const unknown = (name: string, position: number): SkeinError =>
   new SkeinError('PREPARED_STATEMENT_NOT_FOUND', `the prepared statement ${quoted(name)} does not exist`, { position });
-
-/** A copy of a text: a part of a longer one would keep all of it in memory. */
-const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
 const isNumber = (name: string): boolean => /^\d/.test(name);
 

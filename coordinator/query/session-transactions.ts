@@ -44,6 +44,9 @@ export function sessionTransactions({ services, request, active }: RunningStatem
         });
       }),
     rollBack: () => transactions.rollBack(session),
+    isInside: () => findTransaction(services, request) !== undefined,
+    mayWrite: (byDefault) => findTransaction(services, request)?.mayWrite ?? byDefault,
+    setMode: (mode) => transactions.require(session).setMode(mode),
     savepoint: (name) => transactions.require(session).savepoint(name, mark()),
     release: (name) => transactions.require(session).release(name),
     rollBackTo: async (name) => {

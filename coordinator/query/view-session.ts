@@ -1,5 +1,5 @@
 import type { SessionKey } from '../session/session-store.ts';
-import { setting } from '../session/session.ts';
+import { ownValue, setting } from '../session/session.ts';
 import { SETTINGS, type SettingName } from '../session/settings.ts';
 import type { SessionView } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
@@ -16,7 +16,7 @@ export function viewSession(
     settings: (Object.keys(SETTINGS) as SettingName[]).map((name) => ({
       name,
       value: setting(state, name, config),
-      isSet: state.settings.has(name),
+      isSet: ownValue(state, name) !== undefined,
     })),
     transaction: found === undefined ? null : { state: found.hasFailed ? 'failed' : 'open', mayWrite: found.mayWrite },
   };

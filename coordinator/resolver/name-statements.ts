@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
-import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { CONTEXT_FUNCTIONS } from '../binding/function-policy.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { EditedText } from '../statement/edited-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -33,6 +34,7 @@ const STATEMENTS_MAX = 16;
  *     SELECT name FROM (SHOW TABLES) AS t          SELECT name FROM (FROM "rows 5f0c 0" AS "rows") AS t
  *     FROM t FOR VERSION AS OF 11 AS x             FROM t AS x AT (VERSION => 11)
  *     SELECT $1 FROM @stage/a.csv                  SELECT "$1" FROM "rows 5f0c 0"
+ *     SELECT pg_catalog.version()                  SELECT version()
  *
  * The names hold a digest of the query, so the query itself cannot name them. @throws STATEMENT_TOO_COMPLEX
  */
@@ -48,6 +50,9 @@ export function nameStatements(sql: string): NamedStatements {
     ...clauses.map((travel) => ({ ...travel, kind: 'travel' as const, travel })).filter((one) => !isWithin(one)),
     ...stages.references.map((range) => ({ ...range, kind: 'stage' as const })).filter((one) => !isWithin(one)),
     ...stages.columns.map((range) => ({ ...range, kind: 'column' as const })).filter((one) => !isWithin(one)),
+    ...(isSearched ? contextSchemas(sql) : [])
+      .map((range) => ({ ...range, kind: 'schema' as const }))
+      .filter((one) => !isWithin(one)),
   ].toSorted((a, b) => a.start - b.start);
   if (rewrites.length === 0) return { text: wholeText(whole), statements: new Map() };
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16);
@@ -58,6 +63,7 @@ export function nameStatements(sql: string): NamedStatements {
     const { start, end } = rewrite;
     text.slice(at, start, NOTHING);
     if (rewrite.kind === 'travel') insertTravel(text, rewrite.travel);
+    else if (rewrite.kind === 'schema') text.insert('');
     else if (rewrite.kind === 'column') text.insert(quoteIdentifier(sql.slice(start, end)));
     else {
       const name = `rows ${digest} ${statements.size}`;
@@ -71,7 +77,10 @@ export function nameStatements(sql: string): NamedStatements {
 
 /** A part of the text that is written anew. */
 type Rewrite = Range &
-  ({ readonly kind: 'statement' | 'stage' | 'column' } | { readonly kind: 'travel'; readonly travel: TravelClause });
+  (
+    | { readonly kind: 'statement' | 'stage' | 'column' | 'schema' }
+    | { readonly kind: 'travel'; readonly travel: TravelClause }
+  );
 
 /** The name of a column with the statements and stages of its text as they were written, for which names stand. */
 export function asWritten(name: string, statements: ReadonlyMap<string, TextSpan>): string {
@@ -91,6 +100,34 @@ function insertTravel(text: EditedText, { unit, value, alias }: TravelClause): v
 }
 
 const NOTHING: ReadonlyMap<number, string> = new Map();
+
+const SCHEMA = /\bpg_catalog\b/i;
+
+/** The schemas before functions that the statement's context answers: these are macros, and stand in none. */
+function contextSchemas(sql: string): readonly Range[] {
+  if (!SCHEMA.test(sql)) return [];
+  const found: Range[] = [];
+  const tokens = new Tokenizer(sql);
+  const last: Token[] = [];
+  const textOf = (token: Token | undefined): string =>
+    token === undefined ? '' : foldIdentifier(sql.slice(token.start, token.end));
+  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    const [before, schema, dot, name] = [last.at(-4), last.at(-3), last.at(-2), last.at(-1)];
+    const isCall = textOf(schema) === 'pg_catalog' && textOf(dot) === '.' && textOf(token) === '(';
+    if (
+      isCall &&
+      textOf(before) !== '.' &&
+      CONTEXT_FUNCTIONS.has(textOf(name)) &&
+      schema !== undefined &&
+      name !== undefined
+    ) {
+      found.push({ start: schema.start, end: name.start });
+    }
+    last.push(token);
+    if (last.length > 4) last.shift();
+  }
+  return found;
+}
 
 /** A bracket and a word of a statement, or a comment between them. */
 const BRACKET = /\(\s*(?:show|desc|list|--|\/\*)/i;

@@ -10,6 +10,8 @@ export type KeptOptions = RowStoreOptions & {
   readonly sql: string;
   /** Bytes of one result. */
   readonly bytesMax: number;
+  /** A larger result is cut, and says so; without this its statement fails. */
+  readonly isCut?: true;
   /** Bytes of all results, in memory and on disk. */
   readonly budget: ByteBudget;
   /** Makes room of what the same tenant keeps and has not asked for longest; false when there is nothing. */
@@ -50,6 +52,8 @@ export class KeptResult implements DoorSink, Disposable {
   #end: End | undefined;
   #committed = false;
   #progress = 0;
+  /** Rows beyond the limit were left out. */
+  #leavesOut = false;
 
   constructor(options: KeptOptions) {
     this.#options = options;
@@ -104,15 +108,19 @@ export class KeptResult implements DoorSink, Disposable {
   }
 
   start(): void {
+    this.#leavesOut = false;
     this.#clear();
   }
 
   /** @throws RESULT_TOO_LARGE, STORAGE_FULL, STORAGE_ERROR, the reason why the result is forgotten */
   batch(batch: ResultBatch): Promise<void> | undefined {
     this.#gone.signal.throwIfAborted();
-    const { bytesMax, budget, owner, makeRoom, limits } = this.#options;
+    if (this.#leavesOut) return undefined;
+    const { bytesMax, isCut, budget, owner, makeRoom, limits } = this.#options;
     const bytes = batchBytes(batch);
     if (this.#store.bytes + bytes > bytesMax) {
+      // The statement goes on to its end: within a transaction one that is stopped would end all of it.
+      if (isCut === true) return this.#leaveOut();
       const limit = `the result has more than ${bytesMax} bytes (${limits.one})`;
       throw new SkeinError('RESULT_TOO_LARGE', `${limit}: ${limits.help}`);
     }
@@ -132,7 +140,10 @@ export class KeptResult implements DoorSink, Disposable {
   }
 
   finish(summary: ResultSummary): void {
-    this.#ends({ kind: 'finished', summary });
+    this.#ends({
+      kind: 'finished',
+      summary: this.#leavesOut ? { ...summary, rowCount: this.rows, isCut: true } : summary,
+    });
   }
 
   /** The statement has failed. */
@@ -198,6 +209,10 @@ export class KeptResult implements DoorSink, Disposable {
   [Symbol.dispose](): void {
     this.#clear();
     this.#store.close();
+  }
+
+  #leaveOut(): undefined {
+    this.#leavesOut = true;
   }
 
   #ends(end: End): void {

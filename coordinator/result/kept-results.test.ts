@@ -129,7 +129,23 @@ test('one result has its limit, a tenant half of all, and the oldest that have e
   const third = kept.open(ANN, 'third', STATEMENT);
   await expect(filled(third, 30)).rejects.toThrow('kept_results_bytes');
   using alone = results({ bytesInAllMax: 10_000 });
-  await expect(filled(alone.open(ANN, 'a', STATEMENT), 60)).rejects.toThrow('kept_result_bytes_max');
+  const cut = alone.open(ANN, 'a', STATEMENT);
+  await filled(cut, 60);
+  // A thousand bytes are fifty batches; the rest is left out, and the result says so.
+  expect([cut.rows, cut.isCut, (await fills(cut, 0)).length]).toEqual([100, true, 50]);
+  expect(await cut.summary(NEVER)).toMatchObject({ rowCount: 100, isCut: true });
+});
+
+test('a result that is cut is whole again when its statement begins again with fewer rows', async () => {
+  using kept = results({ bytesInAllMax: 10_000 });
+  const result = kept.open(ANN, 'a', STATEMENT);
+  result.planned(SHAPE);
+  for (const count of [60, 2]) {
+    result.start();
+    for (let i = 0; i < count; i += 1) await result.batch(batch(2, 20, i));
+  }
+  result.finish({ rowCount: 4, elapsedMs: 0 });
+  expect([result.rows, result.isCut]).toEqual([4, false]);
 });
 
 test('a principal has so many at most: the oldest that has ended goes, and one that runs never does', async () => {

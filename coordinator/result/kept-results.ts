@@ -79,6 +79,7 @@ export class KeptResults implements Disposable {
       sql,
       folder,
       bytesMax,
+      isCut: true,
       owner: keeper.tenant,
       budget: this.#budget,
       memory: this.#memory,

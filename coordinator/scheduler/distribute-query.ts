@@ -11,11 +11,13 @@ import type {
 } from '../distributor/fragment.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlanMemory } from '../binding/plan-memory.ts';
+import { isPlainPlan } from '../plan/plain-plan.ts';
 import { scanUses } from '../plan/scan-predicates.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { icebergFields, type TableBinding } from '../binding/table-binding.ts';
 import { expectedFacts, withBarriers, type Barrier } from './barrier-stage.ts';
 import { isBig } from './choose-width.ts';
+import { readsOnePoliced } from './inline-barrier.ts';
 import { planScans, type PlannedScan, type ScanContext } from './plan-scans.ts';
 import type { Distributor, StagedQuery } from './run-stages.ts';
 import { clusterFacts, type Scheduler } from './scheduler.ts';
@@ -35,6 +37,8 @@ export type QueryStages = {
   readonly kind: 'stages';
   readonly distributed: DistributedPlan;
   readonly barriers: readonly Barrier[];
+  /** The tasks that read its one table apply the table's policies. */
+  readonly inlinesPolicies: boolean;
   readonly bindings: readonly TableBinding[];
   readonly scans: readonly PlannedScan[];
   readonly facts: readonly ScanFacts[];
@@ -50,6 +54,8 @@ export type DistributionContext = {
   readonly checker: FragmentChecker;
   readonly context: StatementContext;
   readonly asker: Asker;
+  /** Tasks may apply policies beside the text of a plain query; absent = they may not. */
+  readonly mayInline?: boolean;
 };
 
 const whole = (reason: string): WholePlan => ({ kind: 'whole', reason });
@@ -61,7 +67,7 @@ const whole = (reason: string): WholePlan => ({ kind: 'whole', reason });
 export async function distributeQuery(
   query: PreparedQuery,
   scans: readonly PlannedScan[],
-  { passes, scheduler, settings, scanContext, checker, context, asker }: DistributionContext,
+  { passes, scheduler, settings, scanContext, checker, context, asker, mayInline = false }: DistributionContext,
 ): Promise<QueryStages | WholePlan> {
   const cluster = clusterFacts(scheduler);
   const early = runsWhole(query, scans, { cluster, settings });
@@ -70,8 +76,11 @@ export async function distributeQuery(
   const { memory } = query;
   const shaped = passes.shape({ plan, scans: query.scans, memory });
   const planned = await planScans(shaped.scans, scanContext);
-  const facts = await scanFacts(shaped.scans, planned, scanContext);
-  const { plan: leaves, barriers } = withBarriers(shaped.plan, { scans: planned, width: settings.stageWidth });
+  const inlinesPolicies = mayInline && readsOnePoliced(planned) && isPlainPlan(plan);
+  const facts = await scanFacts(shaped.scans, planned, scanContext, { inlinesPolicies });
+  const { plan: leaves, barriers } = inlinesPolicies
+    ? { plan: shaped.plan, barriers: [] }
+    : withBarriers(shaped.plan, { scans: planned, width: settings.stageWidth });
   const stages = expectedFacts(barriers);
   const distributed = passes.distribute(leaves, {
     scans: facts,
@@ -88,7 +97,8 @@ export async function distributeQuery(
     checker.check(fragments, { memory, scans: shaped.scans, context, contextual, asker, signal });
   const refused = await check(distributed.fragments);
   if (refused !== null) return refused;
-  return { kind: 'stages', distributed, barriers, bindings: shaped.scans, scans: planned, facts, check };
+  const stagesOf = { distributed, barriers, inlinesPolicies, bindings: shaped.scans, scans: planned, facts, check };
+  return { kind: 'stages', ...stagesOf };
 }
 
 /** Decides that a query runs whole before any distribution is computed; null when its plan decides. */

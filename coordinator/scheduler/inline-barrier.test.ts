@@ -7,13 +7,12 @@ import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
 import { parseJson, type JsonObject } from '#shared/json.ts';
-import { must } from '#shared/must.ts';
 import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import type { SqlText } from '#shared/task/sql-text.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import { POLICED_TABLE, policyQuery } from '../resolver/policy-query.ts';
-import { inlineBarrier } from './inline-barrier.ts';
+import { inlineBarriers } from './inline-barrier.ts';
 import { policedRows } from './policed-rows.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
@@ -92,7 +91,7 @@ function taskText(statement: string, wanted: string | null = null): string {
     collected: false,
     repeatable: false,
   };
-  const inline = must(inlineBarrier(fragment, [table]), 'a barrier');
+  const inline = inlineBarriers(fragment, [table]);
   expect(inline.fragment.policed).toEqual({ seesPolicies: false, isInline: true });
   return inline.fragment.sql.map((part) => (typeof part === 'string' ? part : source)).join('');
 }

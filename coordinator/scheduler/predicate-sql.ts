@@ -70,6 +70,11 @@ export function predicateSql(predicate: Predicate, fields: readonly Field[]): st
 /** Null for a value that is not printed: of a type whose order or text is not so plain, or beyond what the type may hold. */
 function literalSql({ type }: Field, value: Literal): string | null {
   const { kind } = type;
+  if (type.kind === 'decimal') {
+    const isIn =
+      typeof value === 'bigint' && value < 10n ** BigInt(type.precision) && -value < 10n ** BigInt(type.precision);
+    return isIn ? printValue(type, literalToJson(type, value)) : null;
+  }
   if (kind === 'boolean') return typeof value === 'boolean' ? String(value) : null;
   if (kind === 'int' || kind === 'long') {
     return typeof value === 'bigint' && value < INT64 && value > -INT64 ? `(${value})` : null;

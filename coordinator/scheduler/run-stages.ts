@@ -34,6 +34,7 @@ import {
   type KeyValues,
 } from '../distributor/dynamic-filter.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
+import { inlineBarriers } from './inline-barrier.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
@@ -57,6 +58,7 @@ export type StagedQuery = QueryRun & {
   readonly settings: DistributionSettings;
   /** The stages that apply policies, whose rows are leaves of the plan. */
   readonly barriers: readonly Barrier[];
+  readonly inlinesPolicies: boolean;
   readonly distributor: Distributor;
   /** Plans the scans of these numbers again, with the conditions that the plan has above them. */
   readonly rescan: (
@@ -201,14 +203,18 @@ class StageLoop {
     return { kind: 'staged', stages: this.#reports(), rows };
   }
 
-  #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {
+  #prepare(planned: Fragment, to: Destination): StageRun<Fragment> {
+    const { inlinesPolicies } = this.#query;
+    const { fragment, scans } = inlinesPolicies
+      ? inlineBarriers(planned, this.#scans)
+      : { fragment: planned, scans: this.#scans };
     const open = this.#scheduler.pool.together();
     const rooms = stageRooms(workerFacts(open), this.#query.settings.stageWidth);
     const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have begun'));
     const run = new StageRun({ fragment, producers, ...to, arrivals: this.#arrivalsOf(fragment) });
     run.dynamicFilters = fragment.scans.flatMap(({ scan }) => this.#filters.get(scan) ?? []);
-    run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });
+    run.start({ scans, workers, isFixed: this.#query.settings.partitions !== null });
     return run;
   }
 

@@ -4,11 +4,12 @@ import type { TaskWidth, WholeFragment } from '../distributor/fragment.ts';
 import { isOfValues, policyError } from '../binding/policy-error.ts';
 import { bringRows, policedArrivals } from './arrival-stage.ts';
 import type { FinishedTask } from './finished-task.ts';
-import { inlineBarrier } from './inline-barrier.ts';
+import { inlineBarriers, readsOnePoliced } from './inline-barrier.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
-import { StageRun } from './stage-run.ts';
+import type { TaskDispatcher } from './dispatch-tasks.ts';
+import { StageRun, type Arrivals } from './stage-run.ts';
 
 /** A query that runs as one task. */
 export type WholeQuery = QueryRun & {
@@ -16,41 +17,68 @@ export type WholeQuery = QueryRun & {
   readonly scans: readonly PlannedScan[];
   /** Cores of the tasks that apply policies; absent = one. */
   readonly policyWidth?: TaskWidth;
-  /** The policies of its one table may be applied by the task that runs the query (`isPlainPlan`). */
+  /** Policies of its table may be applied by the task that runs the query (`isPlainPlan`). */
   readonly mayInline?: boolean;
 };
 
 /** Runs a query whole: a stage of one task, whose rows are the result. @throws SkeinError of the catalogue */
 export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise<FinishedTask> {
-  // An exact profile has the operators of the task, and policies must not be among them.
-  const mayInline = query.mayInline === true && query.sink === null && query.profile !== 'exact';
-  const inline = mayInline ? inlineBarrier(query.fragment, query.scans) : undefined;
-  if (inline === undefined) return await runApart(scheduler, query);
+  const { fragment, scans, mayInline = false } = query;
+  if (!mayInline || !readsOnePoliced(scans)) return await runApart(scheduler, query);
+  return await applyApart(
+    scheduler,
+    query,
+    () => runTask(scheduler, { ...query, ...inlineBarriers(fragment, scans) }, NO_BARRIERS),
+    () => runApart(scheduler, query),
+  );
+}
+
+/**
+ * Runs a query whose tasks apply policies themselves. An error that has to do with values may be of a policy or of the statement, and only one
+ * of them may be told: applying the policies by tasks of their own says which.
+ * @param apart runs the query so, while nothing of its result has been sent
+ */
+export async function applyApart<T>(
+  scheduler: Scheduler,
+  query: QueryRun & Pick<WholeQuery, 'scans' | 'policyWidth'>,
+  inline: () => Promise<T>,
+  apart: () => Promise<T>,
+): Promise<T> {
   try {
-    return await runApart(scheduler, { ...query, ...inline });
+    return await inline();
   } catch (thrown) {
     const error = SkeinError.of(thrown);
-    if (query.signal.aborted || !isOfValues(error)) {
-      throw policyError(error, inline.fragment.policed?.seesPolicies === true);
-    }
-    // Whose error it is, is found out by applying the policies apart.
-    if (query.mayStartOver()) return await runApart(scheduler, query);
+    const seesPolicies = query.scans.every(({ policed }) => policed?.reading.seesPolicies !== false);
+    if (query.signal.aborted || !isOfValues(error)) throw policyError(error, seesPolicies);
+    if (query.mayStartOver()) return await apart();
     await oneRun(scheduler, { ...query, onStart: () => undefined }, (dispatcher) =>
-      policedArrivals(dispatcher, { scans: query.scans, scheduler, width: query.policyWidth ?? 1 }),
+      applyPolicies(scheduler, query, dispatcher),
     );
     throw error;
   }
 }
 
 /** Applies policies by tasks of their own, before the task of the query runs. */
-async function runApart(scheduler: Scheduler, query: WholeQuery): Promise<FinishedTask> {
+const runApart = (scheduler: Scheduler, query: WholeQuery): Promise<FinishedTask> =>
+  runTask(scheduler, query, (dispatcher) => applyPolicies(scheduler, query, dispatcher));
+
+const NO_BARRIERS = (): Promise<Arrivals> => Promise.resolve(new Map());
+
+const applyPolicies = (
+  scheduler: Scheduler,
+  { scans, policyWidth = 1 }: Pick<WholeQuery, 'scans' | 'policyWidth'>,
+  dispatcher: TaskDispatcher,
+): Promise<Arrivals> => policedArrivals(dispatcher, { scans, scheduler, width: policyWidth });
+
+async function runTask(
+  scheduler: Scheduler,
+  query: WholeQuery,
+  barriers: (dispatcher: TaskDispatcher) => Promise<Arrivals>,
+): Promise<FinishedTask> {
   const { scans, encoding } = query;
   const fragment = { ...query.fragment, sql: encoding.sql(query.fragment.sql) };
   return await oneRun(scheduler, query, async (dispatcher) => {
-    const arrivals = new Map([
-      ...(await bringRows(dispatcher, scans)),
-      ...(await policedArrivals(dispatcher, { scans, scheduler, width: query.policyWidth ?? 1 })),
-    ]);
+    const arrivals = new Map([...(await bringRows(dispatcher, scans)), ...(await barriers(dispatcher))]);
     const run = new StageRun({ fragment, producers: [], arrivals, ...destinationOf(query) });
     run.start({ scans, workers: [], isFixed: false });
     await dispatcher.run([run]);

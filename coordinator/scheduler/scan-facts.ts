@@ -1,6 +1,7 @@
 import type { ColumnFacts, ScanFacts } from '../distributor/fragment.ts';
 import { distinctCountsOf } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
+import { POLICED_ROWS, type PolicedBinding } from '../binding/policed-binding.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 import { plannedFiles, readCall, scanRequest, type PlannedScan, type ScanContext } from './plan-scans.ts';
@@ -13,12 +14,15 @@ export function scanFacts(
   bindings: readonly TableBinding[],
   scans: readonly PlannedScan[],
   context: ScanContext,
+  { inlinesPolicies = false }: { readonly inlinesPolicies?: boolean } = {},
 ): Promise<ScanFacts[]> {
   return Promise.all(
     bindings.map(async (binding, i) => {
       const scan = must(scans[i], 'a plan of every scan');
       const { rows, bytes } = scan.report;
-      if (binding.kind === 'policed') return { rows: 0, bytes: 0, files: 0, columns: [], isInline: true };
+      if (binding.kind === 'policed') {
+        return inlinesPolicies ? policedFacts(binding) : { rows: 0, bytes: 0, files: 0, columns: [], isInline: true };
+      }
       if (binding.kind === 'rows') return { rows, bytes, files: 0, columns: [], isInline: true };
       const files = plannedFiles(scan).length;
       if (binding.kind === 'staged') return { rows, bytes, files, columns: [] };
@@ -27,6 +31,17 @@ export function scanFacts(
     }),
   );
 }
+
+/** The same for every table: what a stage estimates tells nothing of hidden rows. Its tasks divide as many files as there are. */
+const policedFacts = ({ table }: PolicedBinding): ScanFacts => ({
+  rows: POLICED_ROWS,
+  bytes: POLICED_ROWS * VALUE_BYTES * table.readFieldIds.length,
+  files: EXPECTED_TASKS,
+  columns: [],
+});
+
+const VALUE_BYTES = 8;
+const EXPECTED_TASKS = 2;
 
 async function columnFacts(binding: ScanBinding, context: ScanContext): Promise<readonly ColumnFacts[]> {
   const request = scanRequest(binding, context);

@@ -6,6 +6,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { currentSchema } from './search-path.ts';
 import type { SessionState } from './session.ts';
 
 /** The current catalog and schema of unqualified names. `catalog` is empty when the tenant has none. */
@@ -31,7 +32,7 @@ export class NameFinder {
     const wanted = standing?.defaultWarehouse ?? null;
     const own = state.catalog === null && wanted !== null ? await this.findCatalog(claims, wanted) : undefined;
     const catalog = state.catalog ?? own ?? (await this.#defaultCatalog(claims));
-    return { catalog, schema: state.schema ?? [this.#options.defaultSchema] };
+    return { catalog, schema: currentSchema(state) ?? [this.#options.defaultSchema] };
   }
 
   /** The catalog as it is stored. @throws CATALOG_NOT_FOUND */

@@ -1,11 +1,11 @@
+import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
-
-/** The release of Postgres whose protocol and settings programs see, by which drivers choose what to ask. */
-export const POSTGRES_VERSION = '18.0';
+import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
+import { printPath } from './search-path.ts';
 
 /** A setting that programs which speak to Postgres send. */
 type PostgresSetting = {
-  readonly default: () => string;
+  readonly default: (config: Config) => string;
   /** The canonical text of a value; throws INVALID_REQUEST for one that is not valid here. */
   readonly parse: (text: string) => string;
 };
@@ -16,7 +16,7 @@ const invalid = (name: string, expected: string): SkeinError =>
   new SkeinError('INVALID_REQUEST', `${name} ${expected}`);
 
 /** One that changes nothing here: it is kept, and shown. */
-const kept = (name: string, value: string): PostgresSetting => ({
+export const keptSetting = (name: string, value: string): PostgresSetting => ({
   default: () => value,
   parse: (text) => {
     if (text.length > VALUE_LENGTH_MAX) throw invalid(name, `has at most ${VALUE_LENGTH_MAX} characters`);
@@ -54,15 +54,48 @@ function parseTimeout(text: string): string {
   return String(ms);
 }
 
+/** The isolation levels that a transaction here is no weaker than. */
+const LEVELS: ReadonlySet<string> = new Set(['read uncommitted', 'read committed', 'repeatable read', 'snapshot']);
+
+const isolation: PostgresSetting = {
+  default: () => 'repeatable read',
+  parse: (text) => {
+    const level = text.trim().toLowerCase();
+    if (LEVELS.has(level)) return level;
+    throw invalid('default_transaction_isolation', 'is at most repeatable read');
+  },
+};
+
+const SWITCHES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['on', 'true', 'yes', '1'].map((word) => [word, 'on'])),
+  ...Object.fromEntries(['off', 'false', 'no', '0'].map((word) => [word, 'off'])),
+};
+
+const readOnly: PostgresSetting = {
+  default: () => 'off',
+  parse: (text) => {
+    const value = SWITCHES[text.trim().toLowerCase()];
+    if (value === undefined) throw invalid('default_transaction_read_only', 'is on or off');
+    return value;
+  },
+};
+
 const KEPT = {
   application_name: '',
+  backslash_quote: 'safe_encoding',
   check_function_bodies: 'on',
   client_min_messages: 'notice',
   default_table_access_method: 'heap',
   default_tablespace: '',
+  default_toast_compression: 'pglz',
+  default_transaction_deferrable: 'off',
+  enable_nestloop: 'on',
+  enable_seqscan: 'on',
+  escape_string_warning: 'on',
   extra_float_digits: '1',
   geqo: 'on',
   idle_in_transaction_session_timeout: '0',
+  jit_above_cost: '100000',
   idle_session_timeout: '0',
   jit: 'off',
   lc_messages: 'C',
@@ -72,7 +105,9 @@ const KEPT = {
   lock_timeout: '0',
   max_parallel_workers_per_gather: '0',
   plan_cache_mode: 'auto',
+  quote_all_identifiers: 'off',
   row_security: 'on',
+  session_replication_role: 'origin',
   synchronize_seqscans: 'on',
   transaction_timeout: '0',
   work_mem: '4MB',
@@ -84,7 +119,6 @@ const FIXED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   bytea_output: ['hex'],
   client_encoding: ['UTF8', 'unicode'],
   datestyle: ['ISO, MDY', 'ISO'],
-  default_transaction_read_only: ['off', 'false', '0', 'no'],
   intervalstyle: ['postgres'],
   standard_conforming_strings: ['on', 'true', '1', 'yes'],
 };
@@ -93,10 +127,12 @@ const SAID = {
   in_hot_standby: 'off',
   integer_datetimes: 'on',
   is_superuser: 'off',
+  max_identifier_length: '63',
   server_encoding: 'UTF8',
-  server_version: POSTGRES_VERSION,
+  server_version: POSTGRES_RELEASE,
   server_version_num: '180000',
   transaction_isolation: 'repeatable read',
+  transaction_read_only: 'off',
 } as const;
 
 const entries = <T>(
@@ -107,8 +143,11 @@ const entries = <T>(
 
 /** Postgres' settings by their folded names. */
 export const POSTGRES_SETTINGS: ReadonlyMap<string, PostgresSetting> = new Map([
-  ...entries<string>(KEPT, kept),
+  ...entries<string>(KEPT, keptSetting),
   ...entries(FIXED, (name, [value, ...also]) => fixed(name, value, also)),
   ...entries<string>(SAID, said),
+  ['default_transaction_isolation', isolation],
+  ['default_transaction_read_only', readOnly],
+  ['search_path', { default: (config) => printPath([config['bootstrap.namespace']]), parse: (text) => text }],
   ['statement_timeout', { default: () => '0', parse: parseTimeout }],
 ]);

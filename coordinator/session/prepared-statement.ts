@@ -22,6 +22,26 @@ export type PreparedStatement = {
   readonly bytes: number;
 };
 
+/** About how much memory a prepared statement takes besides its texts, a parameter of it, and a character of a text. */
+const STATEMENT_BYTES = 1_000;
+const PARAMETER_BYTES = 200;
+const CHARACTER_BYTES = 2;
+
+/** A copy of a text: a part of a longer one would keep all of it in memory. */
+const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+
+export function preparedStatement({
+  name,
+  sql,
+  parameters,
+  columns,
+}: Omit<PreparedStatement, 'bytes'>): PreparedStatement {
+  const types = parameters.map(({ declared }) => declared ?? '');
+  const texts = [name, sql, ...types, JSON.stringify(columns)].reduce((length, text) => length + text.length, 0);
+  const bytes = STATEMENT_BYTES + parameters.length * PARAMETER_BYTES + texts * CHARACTER_BYTES;
+  return { name: ownText(name), sql: ownText(sql), parameters, columns, bytes };
+}
+
 type PreparedParameter = {
   /** Its number or its name, folded. */
   readonly name: string;

@@ -5,7 +5,7 @@ import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { timeZoneOf } from '#shared/sql/time-zones.ts';
-import { POSTGRES_SETTINGS } from './postgres-settings.ts';
+import { keptSetting, POSTGRES_SETTINGS } from './postgres-settings.ts';
 
 /** A setting that SET, RESET and SHOW know. Values are kept as the text that SHOW answers. */
 type Setting = {
@@ -140,14 +140,28 @@ export const isSetting = (name: string): name is SettingName => Object.hasOwn(SE
 /** Whether SET, RESET and SHOW know it: one of ours, or of Postgres. */
 export const isKnownSetting = (name: string): boolean => isSetting(name) || POSTGRES_SETTINGS.has(foldIdentifier(name));
 
-/** A setting by its folded name. @throws SETTING_NOT_FOUND for a name that is none */
+/** A setting by its folded name; one of the client's own name is kept. @throws SETTING_NOT_FOUND for a name that is none */
 export function findSetting(name: string): Pick<Setting, 'default' | 'parse'> & { readonly name: string } {
   const folded = foldIdentifier(name);
+  if (isOwnName(folded)) return { name: folded, ...OWN };
   const found = isSetting(folded) ? SETTINGS[folded] : POSTGRES_SETTINGS.get(folded);
   if (found !== undefined) return { name: folded, default: found.default, parse: found.parse };
-  const near = didYouMean(nearestName(name, [...Object.keys(SETTINGS), ...POSTGRES_SETTINGS.keys()]));
-  throw new SkeinError('SETTING_NOT_FOUND', `unknown setting ${name.slice(0, 200)}${near}`);
+  throw settingNotFound(name);
 }
+
+export const settingNames = (): readonly string[] => [...Object.keys(SETTINGS), ...POSTGRES_SETTINGS.keys()];
+
+export function settingNotFound(name: string): SkeinError {
+  const near = didYouMean(nearestName(name, settingNames()));
+  return new SkeinError('SETTING_NOT_FOUND', `unknown setting ${name.slice(0, 200)}${near}`);
+}
+
+const OWN_NAME = /^[a-z_][\w$]{0,62}(?:\.[a-z_][\w$]{0,62}){1,3}$/;
+
+/** Whether a folded name is one that clients give to settings of their own: it has a dot, as Postgres wants it, and a prefix that is not ours. */
+export const isOwnName = (folded: string): boolean => OWN_NAME.test(folded) && !/^(?:skein|service)\./.test(folded);
+
+const OWN = keptSetting('the setting', '');
 
 /** Settings that differ from their defaults. */
 export type SettingValues = ReadonlyMap<string, string>;

@@ -30,7 +30,10 @@ export type ResultShape =
   /** No rows, but how many have changed. */
   | { readonly kind: 'count'; readonly tag: string }
   /** Neither. `status` is the tag, with what else there is to say. */
-  | { readonly kind: 'nothing'; readonly tag: string; readonly status: string };
+  | { readonly kind: 'nothing'; readonly tag: string; readonly status: string; readonly warning?: Warning };
+
+/** The statement has done nothing, or not all that one could expect of it. */
+export type Warning = { readonly sqlState: string; readonly message: string };
 
 /**
  * Some rows of a result. As JSON, `body` holds texts, one after the other, a comma before each: `,[1,"a"],[2,"b"]`. As Arrow, `header` is

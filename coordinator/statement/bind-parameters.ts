@@ -103,7 +103,10 @@ function valueOf(parameters: Parameters): (key: string) => string | undefined {
   if (parameters.kind === 'unknown') {
     const { literal } = parameters;
     if (literal !== undefined) return () => literal;
-    return (key) => printParameter({ type: parameters.types[Number(key) - 1] ?? null, value: null });
+    return (key) => {
+      const type = parameters.types[Number(key) - 1] ?? '';
+      return printParameter({ type: type === '' ? null : type, value: null });
+    };
   }
   const values = valuesByName(parameters);
   return (key) => values.get(key);

@@ -19,7 +19,7 @@ export type Parameters =
   | { readonly kind: 'positional'; readonly values: readonly Parameter[] }
   | { readonly kind: 'named'; readonly values: readonly (readonly [name: string, value: Parameter])[] }
   /**
-   * A statement that is prepared or described has no values yet; `types` are those of `$1`, `$2`, ... as far as they are declared. `literal`
+   * A statement that is prepared or described has no values yet; `types` are those of `$1`, `$2`, ... as far as they are declared; an empty one is not. `literal`
    * takes the place of each; absent = NULL.
    */
   | { readonly kind: 'unknown'; readonly types: readonly string[]; readonly literal?: string };

@@ -13,7 +13,7 @@ import type { TableChange, TransactionTables } from './transaction-tables.ts';
 export const transactionCatalog = (
   client: CatalogClient,
   tables: TransactionTables,
-  mayWrite: boolean,
+  mayWrite: () => boolean,
 ): CatalogClient => ({
   ...client,
   get cacheBytes() {
@@ -42,7 +42,7 @@ export const transactionCatalog = (
     return { ...list, blocks: [...blocks, shown] };
   },
   async commitTables(principal, _key, transaction) {
-    if (!mayWrite) throw readOnly();
+    if (!mayWrite()) throw readOnly();
     for (const change of changesOf(parseJson(Buffer.from(transaction).toString())))
       await tables.change(principal, change);
   },
@@ -52,7 +52,7 @@ export const transactionCatalog = (
     if (operation.id !== 'createTable') {
       throw new SkeinError('IN_TRANSACTION', 'the statement cannot run inside a transaction');
     }
-    if (!mayWrite) throw readOnly();
+    if (!mayWrite()) throw readOnly();
     const { body = {} } = operation;
     if (body['stage-create'] === true) return client.runOperation(principal, key, operation);
     const staged = { ...operation, body: { ...body, 'stage-create': true } };

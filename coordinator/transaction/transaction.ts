@@ -59,6 +59,7 @@ export class Transaction {
   readonly #writes: OpenWrite[] = [];
   readonly #savepoints = new Savepoints<Mark>();
   #bytes = 0;
+  #mayWrite: boolean;
   /** It has been ended from outside, or commits: no savepoint brings it back. */
   #isOver = false;
   #failure: SkeinError | null = null;
@@ -67,9 +68,10 @@ export class Transaction {
   constructor(options: Options) {
     const { catalog, journal, mayWrite, memory } = options;
     this.#options = options;
+    this.#mayWrite = mayWrite;
     this.tables = new TransactionTables(catalog, memory);
     this.parts = {
-      catalog: transactionCatalog(catalog, this.tables, mayWrite),
+      catalog: transactionCatalog(catalog, this.tables, () => this.#mayWrite),
       journal: {
         begin: async (begun) => this.#held(await journal.begin(begun)),
         // Nobody asks how this commit ended: it goes no further than here.
@@ -80,7 +82,15 @@ export class Transaction {
   }
 
   get mayWrite(): boolean {
-    return this.#options.mayWrite;
+    return this.#mayWrite;
+  }
+
+  /** @throws READ_ONLY_TRANSACTION for one that may not write any more */
+  setMode({ mayWrite }: { readonly mayWrite: boolean }): void {
+    if (mayWrite && !this.#mayWrite) {
+      throw new SkeinError('READ_ONLY_TRANSACTION', 'a transaction that only reads cannot be made one that writes');
+    }
+    this.#mayWrite = mayWrite;
   }
 
   /** It takes no statement but ROLLBACK. */
@@ -135,7 +145,7 @@ export class Transaction {
    */
   async rollBackTo(name: string): Promise<SessionMark> {
     if (this.#running !== null && this.#running.statement.signal.aborted) await this.#running.ended;
-    if (this.#running !== null || this.#isOver || (this.#failure !== null && this.#savepoints.isEmpty)) {
+    if (this.#running !== null || this.#isOver) {
       this.requireReady();
       throw new SkeinError('TRANSACTION_FAILED', 'the transaction has ended. Send ROLLBACK');
     }

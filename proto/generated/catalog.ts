@@ -8,6 +8,7 @@ import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitReques
 import type { AbortUploadsReplyInput as _skein_catalog_v1_AbortUploadsReplyInput, AbortUploadsReply as _skein_catalog_v1_AbortUploadsReply } from './skein/catalog/v1/AbortUploadsReply.ts';
 import type { AbortUploadsRequestInput as _skein_catalog_v1_AbortUploadsRequestInput, AbortUploadsRequest as _skein_catalog_v1_AbortUploadsRequest } from './skein/catalog/v1/AbortUploadsRequest.ts';
 import type { AccessKeyInput as _skein_catalog_v1_AccessKeyInput, AccessKey as _skein_catalog_v1_AccessKey } from './skein/catalog/v1/AccessKey.ts';
+import type { AdlsKeyInput as _skein_catalog_v1_AdlsKeyInput, AdlsKey as _skein_catalog_v1_AdlsKey } from './skein/catalog/v1/AdlsKey.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from './skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from './skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AlterTenantReplyInput as _skein_catalog_v1_AlterTenantReplyInput, AlterTenantReply as _skein_catalog_v1_AlterTenantReply } from './skein/catalog/v1/AlterTenantReply.ts';
@@ -42,6 +43,8 @@ import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, Dr
 import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from './skein/catalog/v1/DropClientRequest.ts';
 import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from './skein/catalog/v1/DropTenantReply.ts';
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from './skein/catalog/v1/DropTenantRequest.ts';
+import type { DroppedListInput as _skein_catalog_v1_DroppedListInput, DroppedList as _skein_catalog_v1_DroppedList } from './skein/catalog/v1/DroppedList.ts';
+import type { DroppedTableInput as _skein_catalog_v1_DroppedTableInput, DroppedTable as _skein_catalog_v1_DroppedTable } from './skein/catalog/v1/DroppedTable.ts';
 import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from './skein/catalog/v1/EndUploadReply.ts';
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from './skein/catalog/v1/EndUploadRequest.ts';
 import type { EndedSignInInput as _skein_catalog_v1_EndedSignInInput, EndedSignIn as _skein_catalog_v1_EndedSignIn } from './skein/catalog/v1/EndedSignIn.ts';
@@ -53,6 +56,7 @@ import type { FindFoldersRequestInput as _skein_catalog_v1_FindFoldersRequestInp
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from './skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from './skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from './skein/catalog/v1/FindUploadRequest.ts';
+import type { GcsKeyInput as _skein_catalog_v1_GcsKeyInput, GcsKey as _skein_catalog_v1_GcsKey } from './skein/catalog/v1/GcsKey.ts';
 import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from './skein/catalog/v1/GetMomentReply.ts';
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from './skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from './skein/catalog/v1/GetSigningKeysRequest.ts';
@@ -62,6 +66,7 @@ import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseReq
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from './skein/catalog/v1/ListCatalogsRequest.ts';
 import type { ListChangesRequestInput as _skein_catalog_v1_ListChangesRequestInput, ListChangesRequest as _skein_catalog_v1_ListChangesRequest } from './skein/catalog/v1/ListChangesRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from './skein/catalog/v1/ListClientsRequest.ts';
+import type { ListDroppedRequestInput as _skein_catalog_v1_ListDroppedRequestInput, ListDroppedRequest as _skein_catalog_v1_ListDroppedRequest } from './skein/catalog/v1/ListDroppedRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from './skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from './skein/catalog/v1/ListNamespacesRequest.ts';
 import type { ListRelationsRequestInput as _skein_catalog_v1_ListRelationsRequestInput, ListRelationsRequest as _skein_catalog_v1_ListRelationsRequest } from './skein/catalog/v1/ListRelationsRequest.ts';
@@ -131,6 +136,7 @@ export interface ProtoGrpcType {
         AbortUploadsReply: MessageTypeDefinition<_skein_catalog_v1_AbortUploadsReplyInput, _skein_catalog_v1_AbortUploadsReply>
         AbortUploadsRequest: MessageTypeDefinition<_skein_catalog_v1_AbortUploadsRequestInput, _skein_catalog_v1_AbortUploadsRequest>
         AccessKey: MessageTypeDefinition<_skein_catalog_v1_AccessKeyInput, _skein_catalog_v1_AccessKey>
+        AdlsKey: MessageTypeDefinition<_skein_catalog_v1_AdlsKeyInput, _skein_catalog_v1_AdlsKey>
         AlterCatalogReply: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogReply>
         AlterCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogRequest>
         AlterTenantReply: MessageTypeDefinition<_skein_catalog_v1_AlterTenantReplyInput, _skein_catalog_v1_AlterTenantReply>
@@ -165,6 +171,8 @@ export interface ProtoGrpcType {
         DropClientRequest: MessageTypeDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientRequest>
         DropTenantReply: MessageTypeDefinition<_skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantReply>
         DropTenantRequest: MessageTypeDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantRequest>
+        DroppedList: MessageTypeDefinition<_skein_catalog_v1_DroppedListInput, _skein_catalog_v1_DroppedList>
+        DroppedTable: MessageTypeDefinition<_skein_catalog_v1_DroppedTableInput, _skein_catalog_v1_DroppedTable>
         EndUploadReply: MessageTypeDefinition<_skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadReply>
         EndUploadRequest: MessageTypeDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadRequest>
         EndedSignIn: MessageTypeDefinition<_skein_catalog_v1_EndedSignInInput, _skein_catalog_v1_EndedSignIn>
@@ -176,6 +184,7 @@ export interface ProtoGrpcType {
         FindLoadsReply: MessageTypeDefinition<_skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsReply>
         FindLoadsRequest: MessageTypeDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsRequest>
         FindUploadRequest: MessageTypeDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_FindUploadRequest>
+        GcsKey: MessageTypeDefinition<_skein_catalog_v1_GcsKeyInput, _skein_catalog_v1_GcsKey>
         GetMomentReply: MessageTypeDefinition<_skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentReply>
         GetMomentRequest: MessageTypeDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentRequest>
         GetSigningKeysRequest: MessageTypeDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_GetSigningKeysRequest>
@@ -185,6 +194,7 @@ export interface ProtoGrpcType {
         ListCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_ListCatalogsRequest>
         ListChangesRequest: MessageTypeDefinition<_skein_catalog_v1_ListChangesRequestInput, _skein_catalog_v1_ListChangesRequest>
         ListClientsRequest: MessageTypeDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ListClientsRequest>
+        ListDroppedRequest: MessageTypeDefinition<_skein_catalog_v1_ListDroppedRequestInput, _skein_catalog_v1_ListDroppedRequest>
         ListJobsRequest: MessageTypeDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_ListJobsRequest>
         ListNamespacesRequest: MessageTypeDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_ListNamespacesRequest>
         ListRelationsRequest: MessageTypeDefinition<_skein_catalog_v1_ListRelationsRequestInput, _skein_catalog_v1_ListRelationsRequest>

@@ -14,8 +14,11 @@ export type TokenClaims = {
   /** Space-separated. */
   readonly scope: string;
   readonly sess_epoch: number;
-  /** How the principal signed in. A token that an operator minted (`skein token`) is never exchanged for another. */
-  readonly auth_method: 'operator' | 'password' | 'client' | 'pat' | 'keypair';
+  /**
+   * How the principal signed in; `federated` by a token of an identity provider, `sso` in a browser at one. A token that an operator minted
+   * (`skein token`) is never exchanged for another.
+   */
+  readonly auth_method: 'operator' | 'password' | 'client' | 'pat' | 'keypair' | 'federated' | 'sso';
   readonly jti: string;
   readonly iat: number;
   readonly exp: number;

@@ -4,6 +4,7 @@ import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/config/loopback.ts';
+import { unfitAudience } from './outside-audience.ts';
 import { parseRedirect } from './sign-in-redirect.ts';
 
 /** The longest time that a timer of Node takes; it fires at once when it is given more. */
@@ -105,6 +106,9 @@ function checkWayIn(
   const redirect = config['catalog.sign_in_redirects'].find((text) => parseRedirect(text) === undefined);
   require(redirect ===
     undefined, `${says('catalog.sign_in_redirects')}: expected <client id>=<address of http or https>, got ${redirect}`);
+  const audience = unfitAudience(config['catalog.outside_audiences']);
+  require(audience ===
+    undefined, `${says('catalog.outside_audiences')}: expected <tenant>=<audience>, each audience once and none that begins with skein:, got ${audience}`);
   for (const key of ['catalog.trusted_proxies', 'coordinator.trusted_proxies'] as const) {
     const proxy = config[key].find((text) => !isProxy(text));
     require(proxy ===

@@ -137,6 +137,18 @@ export const CONFIG = {
     ['everyone'],
     'Users who must have a second factor; a tenant may ask for more (skein admin tenant alter --mfa everyone)',
   ),
+  'catalog.outside_audiences': list(
+    'Audiences that tokens of identity providers may have beside skein:TENANT, each for one tenant: <tenant>=<audience>',
+  ),
+  'catalog.outside_bearer': choice<'on' | 'off'>(
+    'on',
+    ['off'],
+    'off: doors take no token of an identity provider in the place of one of ours',
+  ),
+  'catalog.outside_keys_stale': duration(
+    86_400_000,
+    'Time for which the last known keys of an identity provider are good while it does not answer',
+  ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(
@@ -187,8 +199,13 @@ export const CONFIG = {
     'Waits before the second attempt, the third and so on; the last one counts for all that follow',
   ),
   'webhook.keep': duration(30 * 86_400_000, 'Age up to which deliveries that have ended are kept'),
-  'webhook.ca_file': string('', 'PEM file of an authority whose certificates webhooks may show, beside the usual ones'),
-  'webhook.allowed_networks': list('Networks (10.1.0.0/16) beside the public Internet in which webhooks may lie'),
+  'webhook.ca_file': string(
+    '',
+    'PEM file of an authority whose certificates webhooks and identity providers may show, beside the usual ones',
+  ),
+  'webhook.allowed_networks': list(
+    'Networks (10.1.0.0/16) beside the public Internet in which webhooks and identity providers may lie',
+  ),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,
@@ -201,6 +218,14 @@ export const CONFIG = {
   'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
   'catalog.client_roots': list(
     'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',
+  ),
+  'catalog.google_metadata_url': string(
+    'http://metadata.google.internal',
+    'Server that gives this machine tokens for Google Cloud Storage, for catalogs without a key of their own',
+  ),
+  'catalog.azure_metadata_url': string(
+    'http://169.254.169.254',
+    'Server that gives this machine tokens for Azure storage (managed identity), for catalogs without a key of their own',
   ),
   'catalog.storage_profiles': profiles(
     'Places in buckets, by name, for catalogs of POST /v1/catalogs: storage, and the flags of skein admin catalog create',

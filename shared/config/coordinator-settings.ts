@@ -5,7 +5,7 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 export const COORDINATOR_SETTINGS = {
-  'coordinator.trusted_proxies': list('Proxies before the query API, as catalog.trusted_proxies'),
+  'coordinator.trusted_proxies': list('Proxies before the query API and Flight SQL, as catalog.trusted_proxies'),
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
   'coordinator.tls_key': string('', 'PEM file of its private key'),
   'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),
@@ -28,6 +28,10 @@ export const COORDINATOR_SETTINGS = {
     1,
     100_000,
     'Connections of the Postgres wire that one user has at once',
+  ),
+  'coordinator.postgres_idle_timeout': duration(
+    0,
+    'Time after which a connection of the Postgres wire ends that waits for its client outside of a transaction; 0 = never',
   ),
   'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
@@ -74,7 +78,10 @@ export const COORDINATOR_SETTINGS = {
     900_000,
     'Time for which a result that a client has kept can be read after its statement has ended, or it was last asked for',
   ),
-  'coordinator.kept_result_bytes_max': bytes(128 * MIB, 'Largest result that is kept; its statement fails beyond it'),
+  'coordinator.kept_result_bytes_max': bytes(
+    128 * MIB,
+    'Largest result that is kept; a larger one is cut, and says so',
+  ),
   'coordinator.kept_results_bytes': bytes(
     GIB,
     'Rows of all results that are kept, in memory and on disk; those of one tenant have half of it at most, its oldest make room',

@@ -28,7 +28,11 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'path_style',
   'role_arn',
   'external_id',
+  'hierarchical',
+  'allow_container_sas',
 ]);
+/** How the location of a place in a bucket begins. */
+const BUCKET = /^(?:s3[an]?|gs|abfss?|wasbs?):\/\/[^/]+/;
 
 /** Reads `{name: {storage, credentials, ...}}`, as YAML or JSON. The catalog checks the settings. @throws INVALID_CONFIGURATION */
 export function readStorageProfiles(text: string): ReadonlyMap<string, StorageProfile> {
@@ -62,8 +66,10 @@ function readProfile(name: string, value: unknown): StorageProfile {
     if (typeof text !== 'string') throw invalid(`a text as ${key} of ${name}`);
     settings[key.replaceAll('_', '-')] = text;
   }
-  if (typeof storage !== 'string' || !/^s3[an]?:\/\/[^/]+/.test(storage) || storage.length > STORAGE_BYTES_MAX) {
-    throw invalid(`storage of ${name} as s3://bucket/prefix of at most ${STORAGE_BYTES_MAX} bytes`);
+  if (typeof storage !== 'string' || !BUCKET.test(storage) || storage.length > STORAGE_BYTES_MAX) {
+    throw invalid(
+      `storage of ${name} as s3://bucket/prefix, gs://bucket/prefix or abfss://container@account.dfs.core.windows.net/prefix of at most ${STORAGE_BYTES_MAX} bytes`,
+    );
   }
   return {
     storage,

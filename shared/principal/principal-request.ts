@@ -12,6 +12,8 @@ import { PRIVILEGES, type Privilege } from './privilege.ts';
 const TEXT_LENGTH_MAX = 16_384;
 /** Entries of a webhook's EVENTS. */
 const WEBHOOK_EVENTS_MAX = 100;
+/** Audiences of an identity provider, its domains, and conditions of a trust. */
+const PROVIDER_LIST_MAX = 20;
 /** Rows of one page of a list. */
 export const PAGE_ROWS_MAX = 1_000;
 
@@ -31,6 +33,24 @@ const PROFILE = {
   mustChangePassword: optional(flag),
   comment: optional(orNull(text)),
 };
+/** The settings of an identity provider; null unsets one. */
+const PROVIDER = {
+  clientId: optional(orNull(text)),
+  clientSecret: optional(orNull(text)),
+  audiences: optional(Type.Array(text, { maxItems: PROVIDER_LIST_MAX })),
+  usernameClaim: optional(text),
+  emailClaim: optional(text),
+  groupsClaim: optional(text),
+  provision: optional(Type.Union([Type.Literal('NONE'), Type.Literal('USERS')])),
+  domains: optional(Type.Array(text, { maxItems: PROVIDER_LIST_MAX })),
+  label: optional(orNull(text)),
+  enabled: optional(flag),
+};
+const condition = Type.Object({
+  claim: text,
+  operator: Type.Union([Type.Literal('='), Type.Literal('LIKE')]),
+  value: text,
+});
 const PAGE = { after: orNull(text), limit: Type.Integer({ minimum: 1, maximum: PAGE_ROWS_MAX }) };
 const holder = Type.Object({ kind: Type.Union([Type.Literal('USER'), Type.Literal('SERVICE')]), name: text });
 const privilege = Type.Unsafe<Privilege>({ type: 'string', enum: [...PRIVILEGES] });
@@ -55,7 +75,7 @@ export const PrincipalRequest = Type.Union([
   one('undrop_user', { name: text }),
   one('expunge_user', { name: text, reason: text }),
   one('redeem_invitation', { token: text, password: text }),
-  one('show_users', { like: orNull(text), status: orNull(text), ...PAGE }),
+  one('show_users', { like: orNull(text), status: orNull(text), search: optional(text), ...PAGE }),
   one('describe_user', { name: text }),
   one('create_account', {
     name: text,
@@ -66,7 +86,7 @@ export const PrincipalRequest = Type.Union([
   one('drop_account', { name: text, ifExists: flag }),
   one('add_keypair', { account: text, keyId: text, publicKey: text, algorithm: optional(algorithm) }),
   one('drop_keypair', { account: text, keyId: text, ifExists: flag }),
-  one('show_accounts', { ...PAGE }),
+  one('show_accounts', { search: optional(text), ...PAGE }),
   /** `owner` null = the caller. */
   one('create_token', { name: text, owner: orNull(text), days: optional(Type.Integer()), scope: optional(text) }),
   one('drop_token', { name: text, owner: orNull(text), ifExists: flag }),
@@ -75,6 +95,15 @@ export const PrincipalRequest = Type.Union([
   one('alter_role', { name: text, scope: optional(text), comment: optional(orNull(text)) }),
   one('drop_role', { name: text, ifExists: flag }),
   one('grant_role', { role: text, holder, isRevoke: flag }),
+  /** To all who are in a group of an identity provider. */
+  one('grant_group_role', {
+    role: text,
+    group: text,
+    provider: text,
+    withAdministration: flag,
+    isRevoke: flag,
+  }),
+  one('show_group_grants', { group: text, provider: text }),
   /** `isAccount`: the name is that of a service account, which has no privilege but BYPASS POLICIES. */
   one('grant_privilege', { privilege, user: text, isAccount: optional(flag), isRevoke: flag }),
   one('show_roles', {}),
@@ -93,9 +122,33 @@ export const PrincipalRequest = Type.Union([
   one('show_webhooks', {}),
   /** `webhook` null = those of all. */
   one('show_webhook_deliveries', { webhook: orNull(text), ...PAGE }),
+  one('create_provider', { name: text, ifNotExists: flag, issuer: text, ...PROVIDER }),
+  one('alter_provider', { name: text, ...PROVIDER }),
+  one('drop_provider', { name: text, ifExists: flag }),
+  one('show_providers', {}),
+  one('describe_provider', { name: text }),
+  /** Tokens of the provider that meet all conditions sign in as the account. */
+  one('set_trust', {
+    account: text,
+    provider: text,
+    conditions: Type.Array(condition, { minItems: 1, maxItems: PROVIDER_LIST_MAX }),
+  }),
+  one('drop_trust', { account: text, provider: text, ifExists: flag }),
   one('show_audit_log', { like: orNull(text), ...PAGE }),
+  /** `event` is a pattern, `actor` and `target` are a name or an id, the times are in ISO 8601. */
+  one('search_audit_log', {
+    event: orNull(text),
+    actor: orNull(text),
+    target: orNull(text),
+    from: orNull(text),
+    to: orNull(text),
+    ...PAGE,
+  }),
 ]);
 export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<PrincipalRequest, { readonly kind: Kind }>;
+
+/** One condition of a trust: the value itself, or, with LIKE, a beginning before one `*` at the end. */
+export type TrustCondition = Static<typeof condition>;
 
 /** The rows that a statement answers. */
 export type PrincipalAnswer = {

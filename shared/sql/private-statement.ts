@@ -5,11 +5,18 @@ import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
  * Statements about these objects carry passwords, codes, keys and tokens. History and logs keep their keywords and the object's name only
  * (`redact-statement.ts`).
  */
-export const PRIVATE_KINDS: ReadonlySet<string> = new Set(['USER', 'ACCOUNT', 'TOKEN', 'INVITATION', 'WEBHOOK']);
+export const PRIVATE_KINDS: ReadonlySet<string> = new Set([
+  'USER',
+  'ACCOUNT',
+  'TOKEN',
+  'INVITATION',
+  'WEBHOOK',
+  'PROVIDER',
+]);
 
 /** Further words of statements about principals. They are words of other statements, too, so a text that does not parse needs a verb before. */
 const FURTHER_KINDS: ReadonlySet<string> = new Set(
-  'ROLE ROLES USERS ACCOUNTS TOKENS WEBHOOKS GRANTS MANAGE AUDIT'.split(' '),
+  'ROLE ROLES USERS ACCOUNTS TOKENS WEBHOOKS PROVIDERS GRANTS MANAGE AUDIT'.split(' '),
 );
 const VERBS: ReadonlySet<string> = new Set('CREATE ALTER DROP UNDROP GRANT REVOKE SHOW DESCRIBE DESC'.split(' '));
 
@@ -17,9 +24,9 @@ const VERBS: ReadonlySet<string> = new Set('CREATE ALTER DROP UNDROP GRANT REVOK
 const HEAD_WORDS = 4;
 /** Words that may stand before the words of any statement, or between them. They are not counted. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['EXPLAIN', 'ANALYZE', 'OR', 'REPLACE']);
-const ANY_KIND = /\b(?:USER|ACCOUNT|TOKEN|INVITATION|WEBHOOK)\b/i;
+const ANY_KIND = /\b(?:USER|ACCOUNT|TOKEN|INVITATION|WEBHOOK|PROVIDER)\b/i;
 /** Keys of these statements that a secret follows, and the verbs that such statements begin with: their kind may be misspelt. */
-const SECRET_KEYS: ReadonlySet<string> = new Set(['PASSWORD', 'SECRET', 'PUBLIC_KEY', 'INVITATION']);
+const SECRET_KEYS: ReadonlySet<string> = new Set(['PASSWORD', 'SECRET', 'CLIENT_SECRET', 'PUBLIC_KEY', 'INVITATION']);
 const SECRET_VERBS: ReadonlySet<string> = new Set(['CREATE', 'ALTER', 'REDEEM']);
 const PRIVATE_KEY = /PRIVATE KEY-----/;
 

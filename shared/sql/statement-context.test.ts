@@ -8,6 +8,7 @@ const context = {
   currentUser: "o'hara",
   currentCatalog: 'lake',
   currentSchema: 'a.b',
+  session: { backendPid: 7, settings: { 'a/b~': "o'clock" } },
 };
 
 describe('statement context', () => {
@@ -38,6 +39,12 @@ describe('statement context', () => {
     ['current_database()', 'lake', 'VARCHAR'],
     ['current_schema', 'a.b', 'VARCHAR'],
     ['current_schema()', 'a.b', 'VARCHAR'],
+    ['version()', 'PostgreSQL 18.0 (Skein)', 'VARCHAR'],
+    ['pg_backend_pid()', '7', 'INTEGER'],
+    ['current_schemas(true)', '[pg_catalog, a.b]', 'VARCHAR[]'],
+    ["current_setting('A/b~')", "o'clock", 'VARCHAR'],
+    ["current_setting('none', true)", null, 'VARCHAR'],
+    ["set_config('a', 'b', false)", 'b', 'VARCHAR'],
     ["age(TIMESTAMP '2023-11-14 00:00:00')", '1 day', 'INTERVAL'],
     ["age(TIMESTAMPTZ '2023-11-14 00:00:00+09')", '1 day', 'INTERVAL'],
     ["age(DATE '2023-11-14')", '1 day', 'INTERVAL'],

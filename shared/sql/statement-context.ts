@@ -14,7 +14,17 @@ export type StatementContext = {
   readonly currentTenant?: string;
   readonly currentCatalog: string;
   readonly currentSchema: string;
+  /** Facts of the session; absent: none. */
+  readonly session?: SessionFacts;
 };
+
+/** The session as Postgres' functions tell of it. `settings`: every one with its value, by its folded name. */
+export type SessionFacts = { readonly backendPid: number; readonly settings: Readonly<Record<string, string>> };
+
+/** The release of Postgres whose protocol and settings programs see, by which drivers choose what to ask. */
+export const POSTGRES_RELEASE = '18.0';
+/** Clients read the number in it. */
+const VERSION = quoteLiteral(`PostgreSQL ${POSTGRES_RELEASE} (Skein)`);
 
 /**
  * The coordinator fixes "now" and "me" once per statement, so that they are the same in the planner and in every task: macros that read
@@ -43,7 +53,26 @@ const MACROS: Readonly<Record<string, string>> = {
   'current_catalog()': `getvariable('skein_catalog')`,
   'current_database()': `getvariable('skein_catalog')`,
   'current_schema()': `getvariable('skein_schema')`,
+  'current_schemas(i)': `CASE WHEN i THEN ['pg_catalog', getvariable('skein_schema')] ELSE [getvariable('skein_schema')] END`,
+  'version()': VERSION,
+  'pg_backend_pid()': `coalesce(CAST(json_extract_string(nullif(getvariable('skein_session'), ''), '$.backendPid') AS INTEGER), 0)`,
+  // Nobody holds such a lock.
+  'pg_advisory_unlock_all()': "''",
+  // Its effect has come before the query runs (`coordinator/command/set-config.ts`).
+  'set_config(n, v, l)': 'CAST(v AS VARCHAR)',
 };
+
+/** `shared/duckdb-error.ts` makes this a SETTING_NOT_FOUND. */
+export const UNKNOWN_SETTING = 'unrecognized configuration parameter ';
+
+/** A setting of the session's facts, by a JSON pointer, whose signs may stand in a name. */
+const SETTING =
+  `json_extract_string(nullif(getvariable('skein_session'), ''), ` +
+  `'/settings/' || replace(replace(lower(n), '~', '~0'), '/', '~1'))`;
+const NO_SETTING = `CAST(system.main.error(${quoteLiteral(UNKNOWN_SETTING)} || n) AS VARCHAR)`;
+const CURRENT_SETTING =
+  `CREATE OR REPLACE TEMP MACRO current_setting(n) AS CASE WHEN ${SETTING} IS NULL THEN ${NO_SETTING} ELSE ${SETTING} END, ` +
+  `(n, m) AS CASE WHEN ${SETTING} IS NULL AND NOT m THEN ${NO_SETTING} ELSE ${SETTING} END`;
 
 /** `age` with one argument counts from the start of the current day. */
 const AGE = `CREATE OR REPLACE TEMP MACRO age(a) AS system.main.age(CAST(${NOW} AS DATE), a), (a, b) AS system.main.age(a, b)`;
@@ -52,6 +81,7 @@ const AGE = `CREATE OR REPLACE TEMP MACRO age(a) AS system.main.age(CAST(${NOW} 
 export const contextSetupSql: readonly string[] = [
   ...Object.entries(MACROS).map(([name, body]) => `CREATE OR REPLACE TEMP MACRO ${name} AS ${body}`),
   AGE,
+  CURRENT_SETTING,
 ];
 
 /**
@@ -81,6 +111,7 @@ export function contextVariablesSql(context: StatementContext): string[] {
     `SET VARIABLE skein_tenant = ${quoteLiteral(context.currentTenant ?? '')}`,
     `SET VARIABLE skein_catalog = ${quoteLiteral(context.currentCatalog)}`,
     `SET VARIABLE skein_schema = ${quoteLiteral(context.currentSchema)}`,
+    `SET VARIABLE skein_session = ${quoteLiteral(context.session === undefined ? '' : JSON.stringify(context.session))}`,
   ];
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
 import { normalizeLocation } from './location.ts';
 
 /**
@@ -9,7 +10,7 @@ import { normalizeLocation } from './location.ts';
 export type StorageCredential = FileCredential | StoreCredential;
 
 /** A key for a bucket. Each kind of store has its own; all have an end, and folders by which another one is asked for. */
-export type StoreCredential = S3Credential;
+export type StoreCredential = S3Credential | GcsCredential | AdlsCredential;
 
 /** For `file:` locations below some roots: the file system decides by the account of the process, and no symbolic link is followed. */
 type FileCredential = { readonly kind: 'file'; readonly roots: readonly string[] };
@@ -32,6 +33,27 @@ export type S3Credential = {
   readonly reach?: KeyReach;
 };
 
+/** A token for a bucket of Google Cloud Storage, or for some folders of it. */
+export type GcsCredential = {
+  readonly kind: 'gcs';
+  readonly token: string;
+  readonly expiresAtMs: number | null;
+  /** The address that Skein calls; null = Google's. */
+  readonly endpoint: string | null;
+  readonly reach?: KeyReach;
+};
+
+/** A shared access signature for a container of Azure's storage, or for a directory or an object of it. */
+export type AdlsCredential = {
+  readonly kind: 'adls';
+  /** The parameters of a query. */
+  readonly sas: string;
+  readonly expiresAtMs: number | null;
+  /** The address of the account that Skein calls; null = that of its name. */
+  readonly endpoint: string | null;
+  readonly reach?: KeyReach;
+};
+
 /** The folders below which a key reads, or also writes. */
 type KeyReach = { readonly folders: readonly string[]; readonly writes: boolean };
 
@@ -47,13 +69,45 @@ export function fileCredential(...roots: readonly string[]): StorageCredential {
 export type StorageGrant = { readonly location: string; readonly credentialId: string };
 
 /** Says which key of a store it is, and tells nothing of it. */
-export const storeKeyId = (credential: StoreCredential): string => credential.accessKeyId;
+export const storeKeyId = (credential: StoreCredential): string => {
+  if (credential.kind === 's3') return credential.accessKeyId;
+  return hash('sha256', credential.kind === 'gcs' ? credential.token : credential.sas, 'base64url');
+};
 
 /** Says which credential it is. */
 export const credentialId = (credential: StorageCredential): string =>
   credential.kind === 'file'
     ? hash('sha256', JSON.stringify(['file', ...credential.roots]), 'base64url')
-    : hash('sha256', JSON.stringify(S3_FIELDS.map((field) => credential[field])), 'base64url');
+    : hash('sha256', JSON.stringify(fieldsOf(credential)), 'base64url');
+
+function fieldsOf(credential: StoreCredential): readonly unknown[] {
+  switch (credential.kind) {
+    case 's3':
+      return S3_FIELDS.map((field) => credential[field]);
+    case 'gcs':
+      return GCS_FIELDS.map((field) => credential[field]);
+    case 'adls':
+      return ADLS_FIELDS.map((field) => credential[field]);
+    default:
+      return unreachable(credential);
+  }
+}
+
+const GCS_FIELDS = Object.keys({
+  kind: true,
+  token: true,
+  expiresAtMs: true,
+  endpoint: true,
+  reach: true,
+} satisfies Readonly<Record<keyof GcsCredential, true>>) as readonly (keyof GcsCredential)[];
+
+const ADLS_FIELDS = Object.keys({
+  kind: true,
+  sas: true,
+  expiresAtMs: true,
+  endpoint: true,
+  reach: true,
+} satisfies Readonly<Record<keyof AdlsCredential, true>>) as readonly (keyof AdlsCredential)[];
 
 const S3_FIELDS = Object.keys({
   kind: true,

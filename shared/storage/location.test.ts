@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isWithin, keyBounds, locationKey, localPath, normalizeLocation } from './location.ts';
+import { isWithin, keyBounds, locationKey, localPath, normalizeLocation, spellings } from './location.ts';
 
 /** Parts of a path, those above all that a canonical one has not. */
 const segment = fc.constantFrom('', '.', '..', '...', 'a', 'b.c', '.d', 'e.', 'ü f', '%2e%2e', 'file:', '\u0001');
@@ -42,7 +42,12 @@ test.each([
   ['s3n://bucket', 's3://bucket'],
   ['s3://bucket/', 's3://bucket'],
   ['s3://bucket/a.../.b', 's3://bucket/a.../.b'],
-  ['gs://bucket//a/./b/../c/', 'gs://bucket/a/c'],
+  ['GS://bucket//a/b/', 'gs://bucket//a/b'],
+  ['abfss://c@account.dfs.core.windows.net//a/b/', 'abfss://c@account.dfs.core.windows.net//a/b'],
+  ['abfs://c@account.dfs.core.windows.net/a', 'abfss://c@account.dfs.core.windows.net/a'],
+  ['wasb://c@account.blob.core.windows.net/a', 'abfss://c@account.dfs.core.windows.net/a'],
+  ['WASBS://c@account.blob.core.chinacloudapi.cn/blob.x', 'abfss://c@account.dfs.core.chinacloudapi.cn/blob.x'],
+  ['hdfs://bucket//a/./b/../c/', 'hdfs://bucket/a/c'],
 ])('the object %s is %s: its key is taken byte for byte', (location, normal) => {
   expect(normalizeLocation(location)).toBe(normal);
   expect(normalizeLocation(normal)).toBe(normal);
@@ -89,4 +94,40 @@ test('bounds of keys are those of locations with one scheme', () => {
     ['/a', 'file:/a'],
   ] as const)
     expect(keyBounds(lower, upper)).toBeUndefined();
+});
+
+test.each([
+  'gs:///key',
+  'gs://b/a/../b',
+  'abfss://account.dfs.core.windows.net/a',
+  'abfss://c@account/a',
+  'abfss://c@account.other.core.windows.net/a',
+  'abfss://C@account.dfs.core.windows.net/a',
+  'abfss://c@account.dfs.core.windows.net/a/../b',
+])('%s is no location in a bucket', (location) => {
+  expect(() => normalizeLocation(location)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
+});
+
+const AZURE = ['abfss', 'abfs', 'wasbs', 'wasb'].flatMap((scheme) =>
+  ['dfs', 'blob'].map((host) => `${scheme}://c@account.${host}.core.windows.net/t/a b.parquet`),
+);
+
+test('all spellings of an object of Azure are one place', () => {
+  expect(new Set(AZURE.map(normalizeLocation)).size).toBe(1);
+  expect(new Set(AZURE.map(locationKey)).size).toBe(1);
+  expect(new Set(AZURE.map((one) => [...spellings(one)].toSorted().join()))).toEqual(
+    new Set([AZURE.toSorted().join()]),
+  );
+  const other = 'abfss://d@account.dfs.core.windows.net/t/';
+  expect(AZURE.some((one) => isWithin(one, other))).toBe(false);
+  expect(AZURE.every((one) => isWithin(one, 'wasb://c@account.blob.core.windows.net/t'))).toBe(true);
+  expect(keyBounds('wasb://c@account.blob.core.windows.net/a', 'wasb://c@account.blob.core.windows.net/b')).toEqual({
+    lower: 'abfss://c@account.dfs.core.windows.net/a',
+    upper: 'abfss://c@account.dfs.core.windows.net/b',
+  });
+  expect(
+    keyBounds('abfs://c@account.dfs.core.windows.net/a', 'abfss://c@account.dfs.core.windows.net/b'),
+  ).toBeUndefined();
+  // A bound that was cut within the host bounds nothing.
+  expect(keyBounds('abfss://c@accou', 'abfss://c@account.dfs.core.windows.net/b')).toBeUndefined();
 });

@@ -2,14 +2,15 @@ import { posix } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, `s3://bucket/key`). Clients write a local location in all three
- * forms, and `s3a:` or `s3n:` for `s3:`, so locations are compared only after `normalizeLocation`.
+ * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, `s3://bucket/key`, `gs://bucket/key`,
+ * `abfss://container@account.dfs.core.windows.net/key`). Clients write a local location in all three forms, `s3a:` or `s3n:` for `s3:`, and
+ * `abfs:`, `wasb:` or `wasbs:` and the host `blob` for Azure's, so locations are compared only after `normalizeLocation`.
  */
 
 const FILE_ROOT = 'file:///';
 
 /**
- * Returns the canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes; `s3://bucket/key` with the key byte for byte,
+ * Returns the canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes; `s3://bucket/key` (and those of other stores) with the key byte for byte,
  * because `a//b` is another object than `a/b`, but for one slash at its end.
  * @throws INVALID_REQUEST on anything else, and for a key with a segment `.` or `..`, which some stores and proxies resolve
  */
@@ -25,13 +26,16 @@ export function normalizeLocation(location: string): string {
     if (!path.startsWith('/')) throw new SkeinError('INVALID_REQUEST', `not an absolute file location: ${location}`);
     return `file://${cleanPath(path)}`;
   }
-  if (S3_SCHEMES.has(scheme)) return s3Key(location, rest);
+  if (S3_SCHEMES.has(scheme)) return `s3://${bucketKey(location, rest, BUCKET)}`;
+  if (scheme === 'gs') return `gs://${bucketKey(location, rest, BUCKET)}`;
+  if (AZURE_SCHEMES.has(scheme))
+    return `abfss://${bucketKey(location, rest.replace(AZURE_HOST, '$1.dfs.'), CONTAINER)}`;
   const [authority = '', ...segments] = rest.split('/');
   return `${scheme}://${authority}${cleanPath(`/${segments.join('/')}`)}`.replace(/\/$/, '');
 }
 
 /** The stores of buckets, by the schemes of their normalised locations. */
-const STORES = { s3: 's3' } as const;
+const STORES = { s3: 's3', gs: 'gcs', abfss: 'adls' } as const;
 /** A kind of store that has buckets. */
 export type StoreKind = (typeof STORES)[keyof typeof STORES];
 
@@ -45,6 +49,8 @@ export const isInBucket = (normal: string): boolean => storeKind(normal) !== und
 /** How locations of a storage begin, and their canonical beginning. */
 const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
   [/^s3[an]?:\/\//i, 's3://'],
+  [/^gs:\/\//i, 'gs://'],
+  [/^(?:abfs|wasb)s?:\/\/([a-z0-9$-]+@[a-z0-9]+)\.(?:dfs|blob)\./i, 'abfss://$1.dfs.'],
   [/^(?:file:(?:\/\/(?:localhost)?)?)?(?=\/)/i, 'file://'],
 ];
 
@@ -53,12 +59,14 @@ const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
  * changes nothing but the beginning, so that keys have the order of their locations. The text itself where the beginning is another one.
  */
 export const locationKey = (location: string): string =>
-  location.startsWith('s3://') || location.startsWith(FILE_ROOT) ? location : (keyOf(location)?.key ?? location);
+  location.startsWith('s3://') || location.startsWith('gs://') || location.startsWith(FILE_ROOT)
+    ? location
+    : (keyOf(location)?.key ?? location);
 
 function keyOf(location: string): { readonly key: string; readonly beginning: string } | undefined {
   for (const [pattern, canonical] of BEGINNINGS) {
     const beginning = pattern.exec(location)?.[0];
-    if (beginning !== undefined) return { key: canonical + location.slice(beginning.length), beginning };
+    if (beginning !== undefined) return { key: location.replace(pattern, canonical), beginning };
   }
   return undefined;
 }
@@ -82,6 +90,14 @@ export function spellings(location: string): Set<string> {
   if (normal.startsWith('s3://')) {
     const rest = normal.slice('s3'.length);
     return new Set([location, normal, `s3a${rest}`, `s3n${rest}`]);
+  }
+  if (normal.startsWith('abfss://')) {
+    const rest = normal.slice('abfss'.length);
+    const hosts = [rest, rest.replace('.dfs.', '.blob.')];
+    return new Set([
+      location,
+      ...hosts.flatMap((one) => ['abfss', 'abfs', 'wasbs', 'wasb'].map((scheme) => scheme + one)),
+    ]);
   }
   if (!normal.startsWith('file://')) return new Set([location, normal]);
   const path = normal.slice('file://'.length);
@@ -151,15 +167,21 @@ const S3_SCHEMES: ReadonlySet<string> = new Set(['s3', 's3a', 's3n']);
 /** A bucket's name; old ones have capitals and underscores. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
 
+/** A container of Azure and the host of its account. */
+const CONTAINER = /^[a-z0-9$](?:[a-z0-9-]{0,62})@[a-z0-9]{3,24}\.dfs\.[a-z0-9.-]{1,100}$/;
+const AZURE_SCHEMES: ReadonlySet<string> = new Set(['abfs', 'abfss', 'wasb', 'wasbs']);
+/** An account has a host for files and one for objects. */
+const AZURE_HOST = /^([^/@]+@[^/.]+)\.(?:dfs|blob)\./;
+
 /** @throws INVALID_REQUEST */
-function s3Key(location: string, rest: string): string {
+function bucketKey(location: string, rest: string, name: RegExp): string {
   const slash = rest.indexOf('/');
   const bucket = slash === -1 ? rest : rest.slice(0, slash);
   const key = slash === -1 ? '' : rest.slice(slash);
-  if (!BUCKET.test(bucket)) throw new SkeinError('INVALID_REQUEST', `not a bucket: ${location}`);
+  if (!name.test(bucket)) throw new SkeinError('INVALID_REQUEST', `not a bucket: ${location}`);
   if (/\/\.{1,2}(?:\/|$)|\0/.test(key))
     throw new SkeinError('INVALID_REQUEST', `not a key that is served: ${location}`);
-  return `s3://${bucket}${key.endsWith('/') ? key.slice(0, -1) : key}`;
+  return `${bucket}${key.endsWith('/') ? key.slice(0, -1) : key}`;
 }
 
 function cleanPath(path: string): string {

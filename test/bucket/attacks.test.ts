@@ -289,6 +289,7 @@ describe.each(WAYS)('by %s', (name) => {
 test('on a policy that is too wide the same attacks succeed by keys: the list sees what it is to see', async () => {
   sts.widen(async () => {
     const settings = {
+      kind: 's3',
       flavor: 'minio',
       region: 'us-east-1',
       endpoint: minio.endpoint,

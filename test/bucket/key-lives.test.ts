@@ -6,6 +6,7 @@ import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import type { Stage } from '#proto/generated/skein/catalog/v1/Stage.ts';
 import type { StageUpload } from '#proto/generated/skein/catalog/v1/StageUpload.ts';
 import { must } from '#shared/must.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
 import { openUploads } from '#shared/storage/s3/s3-uploads.ts';
@@ -132,7 +133,7 @@ test('the key of a stage opens this stage, and no other one, no table and no upl
   await expect(own.place(`${two.location}/b`, `${one.location}/stolen`)).rejects.toThrow();
   await expect(Array.fromAsync(own.list('s3://warehouse/lake/.stages'))).rejects.toMatchObject(refused);
   await expect(Array.fromAsync(own.list('s3://warehouse/lake'))).rejects.toMatchObject(refused);
-  await expect(openUploads(new S3Client(key), 'warehouse', '')).rejects.toThrow('403');
+  await expect(openUploads(new S3Client(key as S3Credential), 'warehouse', '')).rejects.toThrow('403');
   const reading = await stageOf('one', 'stage.read');
   const reader = openStorage(one.location, fromKeyMessage(must(reading.key, 'it has a key')));
   expect(String(await reader.read(`${one.location}/a`, 10))).toBe('a');

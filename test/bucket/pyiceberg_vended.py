@@ -1,4 +1,5 @@
-"""Writes and reads a table in a bucket by the credentials that its catalog gives. Arguments: catalog URL, token, catalog."""
+"""Writes and reads a table in a bucket by the credentials that its catalog gives. Arguments: catalog URL, token, catalog,
+properties of the client as JSON."""
 
 import json
 import sys
@@ -8,7 +9,8 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import EqualTo
 
 url, token, name = sys.argv[1:4]
-catalog = load_catalog("skein", type="rest", uri=url, token=token, warehouse=name)
+own = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
+catalog = load_catalog("skein", type="rest", uri=url, token=token, warehouse=name, **own)
 seen = {}
 
 

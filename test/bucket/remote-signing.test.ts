@@ -30,8 +30,9 @@ async function create(name: string, of = 'cloud', more: object = {}): Promise<Ta
   return { path: `${path}/${name}`, location, uri: `${minio.endpoint}/${location.slice('s3://'.length)}` };
 }
 
+/** As the specification shows the request: with the header of remote signing. */
 const sign = (path: string, body: object, token = catalog.token): Promise<RestAnswer> =>
-  catalog.rest('POST', path, { body, token });
+  catalog.rest('POST', path, { body, token, headers: SIGNED });
 const signGet = ({ path, uri }: Table, token?: string): Promise<RestAnswer> =>
   sign(`${path}/sign`, { method: 'GET', uri: `${uri}/data/one`, headers: {} }, token);
 

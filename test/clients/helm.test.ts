@@ -137,7 +137,7 @@ test('no pod has an account of Kubernetes, and internal ports are for pods of th
   const ingress = must(all.find(({ kind }) => kind === 'NetworkPolicy')?.spec.ingress, 'a policy');
   const open = ingress.filter(({ from }) => from === undefined).flatMap(({ ports = [] }) => ports);
   // REST, HTTP, Flight SQL and the metrics of workers; not the internal ports of catalogs, coordinators and workers.
-  expect(open.map(({ port }) => port)).toEqual([8181, 8080, 8082, 8091]);
+  expect(open.map(({ port }) => port)).toEqual([8181, 8080, 8082, 5433, 8091]);
 });
 
 test('pods of a kind keep apart, and a certificate for clients comes into coordinators, whose probes then use it', async () => {

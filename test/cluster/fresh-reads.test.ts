@@ -1,19 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { TcpProxy } from '#test/chaos/tcp-proxy.ts';
-import { startCatalogProcess } from '#test/support/catalog-process.ts';
 import { NS } from '#test/support/catalog-requests.ts';
-import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
+import type { TestCatalog } from '#test/support/catalog.ts';
 import type { QueryBody } from '#test/support/cluster.ts';
-import { startCoordinatorProcess } from '#test/support/coordinator-process.ts';
-import { createTestDatabase } from '#test/support/resources.ts';
+import { startPairs, type CatalogProcess, type Pair } from '#test/support/coordinator-pairs.ts';
 import { fixedSeed } from '#test/support/seed.ts';
-import { startWorkerProcess, workerSettings } from '#test/support/worker-process.ts';
 
 /**
  * A statement sees every commit that was acknowledged before it began. Two coordinators, each with a catalog, a database and a worker of its own; the
@@ -27,49 +20,18 @@ const LEASE_MS = 200;
 /** Every case ends with reads over good wires, which must succeed within this time. */
 const HEALED_MS_MAX = 20_000;
 
-type Pair = { readonly queryUrl: string; readonly catalogUrl: string; readonly wire: TcpProxy };
-let second: Awaited<ReturnType<typeof startCatalogProcess>>;
-
-let stack: AsyncDisposableStack;
 let catalog: TestCatalog;
+let second: CatalogProcess;
 let pairs: readonly Pair[];
+let stack: AsyncDisposable | undefined;
 
 beforeAll(async () => {
-  stack = new AsyncDisposableStack();
-  catalog = stack.use(await startTestCatalog({ 'catalog.cache_lease': LEASE_MS }));
-  const folder = await mkdtemp(join(tmpdir(), 'skein-fresh-'));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
-  second = stack.adopt(await startCatalogProcess(catalog.config), (process) => process.kill());
-  const first = catalog.running;
-  const started: Pair[] = [];
-  for (const [i, at] of [first, second].entries()) started.push(await startPair(i, at, folder));
-  pairs = started;
+  const started = await startPairs(LEASE_MS);
+  stack = started;
+  ({ catalog, second, pairs } = started);
 }, 120_000);
 
 afterAll(() => stack?.[Symbol.asyncDispose]());
-
-async function startPair(i: number, at: { url: string; internalAddress: string }, folder: string): Promise<Pair> {
-  const [host = '', port = ''] = at.internalAddress.split(':');
-  const wire = stack.use(await TcpProxy.listen({ host, port: 0 }, { host, port: Number(port) }));
-  const common = { 'cluster.secret': TEST_SECRET, log_level: 'silent' };
-  const worker = stack.use(
-    await startWorkerProcess({ ...workerSettings(folder, `worker-${i}`), ...common, 'worker.cores': '1' }),
-  );
-  // One of two coordinators on one database leads, and the other's writes are refused.
-  const database = stack.use(await createTestDatabase());
-  const coordinator = stack.use(
-    await startCoordinatorProcess({
-      ...common,
-      data_dir: join(folder, `coordinator-${i}`),
-      'database.url': database.url,
-      'catalog.url': at.url,
-      'catalog.internal_url': `${host}:${wire.port}`,
-      'cluster.workers': worker.at.url,
-      'planner.processes': '1',
-    }),
-  );
-  return { queryUrl: coordinator.url, catalogUrl: at.url, wire };
-}
 
 type Answer = { readonly status: number; readonly body: QueryBody };
 

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSecret } from '#cli/secrets.ts';
 import { must } from '#shared/must.ts';
-import { skein, type StartedCluster } from '#test/support/cluster.ts';
+import { ADMIN_PASSWORD, skein, type StartedCluster } from '#test/support/cluster.ts';
 import { startCoordinatorProcess, type CoordinatorProcess } from '#test/support/coordinator-process.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
+import { freePort } from '#test/support/postgres.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
@@ -22,12 +24,14 @@ let etcd: Etcd;
 let database: TestDatabase;
 let cluster: StartedCluster;
 let second: CoordinatorProcess;
+let secondPostgres: string;
 
 beforeAll(async () => {
   etcd = await startEtcd();
   database = await createTestDatabase();
   const env = { SKEIN_COORDINATOR_DRAIN_TIMEOUT: `${DRAIN_MS}ms` };
   cluster = await startOwnCluster({ env: { ...env, DATABASE_URL: database.url, ETCD_ENDPOINTS: etcd.endpoint } });
+  secondPostgres = `postgres://127.0.0.1:${await freePort()}`;
   second = await startCoordinator();
 }, 180_000);
 
@@ -51,6 +55,7 @@ async function startCoordinator(): Promise<CoordinatorProcess> {
     'catalog.url': cluster.catalogUrl,
     'catalog.internal_url': file.catalog_internal_url,
     'coordinator.drain_timeout': `${DRAIN_MS}ms`,
+    'coordinator.postgres_port': new URL(secondPostgres).port,
     log_level: 'warn',
   });
 }
@@ -152,11 +157,27 @@ test('the active one hangs: it is fenced by the epoch of the next, and its queri
   expect((await query(standby, 'SELECT 3')).body['rows']).toEqual([[3]]);
 }, 120_000);
 
+/** A connection of the Postgres wire to one of the two. */
+async function connect(url: string): Promise<pg.Client> {
+  const address = new URL(url === second.url ? secondPostgres : must(cluster.ready.postgres_url, 'it has a port'));
+  [address.username, address.password] = [cluster.ready.user, ADMIN_PASSWORD];
+  const client = new pg.Client({ connectionString: address.href });
+  await client.connect();
+  return client;
+}
+
+const ending = (client: pg.Client): Promise<string | undefined> =>
+  new Promise((resolve) => client.on('error', ({ code }: Error & { readonly code?: string }) => resolve(code)));
+
 test('SIGTERM: the standby leads at once, what runs ends there within its time, and the rest is told to ask again', async () => {
   const metrics = WorkerMetrics.of(cluster);
   const active = await nextActive(second.url, cluster.queryUrl);
   const standby = otherThan(active);
   await query(active, 'CREATE TABLE lake."default".drained (a BIGINT)');
+  await expect(connect(standby)).rejects.toMatchObject({ code: '57P03' });
+  const [idle, within] = [await connect(active), await connect(active)];
+  const [idleEnds, withinEnds] = [ending(idle), ending(within)];
+  await within.query('BEGIN; DECLARE c CURSOR FOR SELECT 7 AS seven');
   const slow = query(active, SLOW);
   const write = query(
     active,
@@ -172,6 +193,12 @@ test('SIGTERM: the standby leads at once, what runs ends there within its time, 
   expect((await query(standby, 'SELECT 4')).body['rows']).toEqual([[4]]);
   const refused = await query(active, 'SELECT 5');
   expect([refused.status, refused.body['error'], refused.leader]).toEqual([503, 'NOT_ACTIVE', standby]);
+  // A connection ends at once, or with its transaction; the client's library goes on to the next address.
+  expect(await idleEnds).toBe('57P01');
+  await expect(connect(active)).rejects.toMatchObject({ code: '57P03' });
+  expect((await within.query('FETCH c')).rows).toEqual([{ seven: 7 }]);
+  await within.query('COMMIT');
+  expect(await withinEnds).toBe('57P01');
   expect(await slow).toMatchObject({ status: 200, body: { rows: [[true]] } });
   expect(await write).toMatchObject({ status: 200 });
   expect((await query(standby, 'SELECT count(*) FROM lake."default".drained')).body['rows']).toEqual([[1]]);

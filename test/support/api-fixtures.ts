@@ -85,6 +85,23 @@ const admission = { describe: () => new GroupTree(DEFAULT_WORKLOAD, MEMORY).desc
 export const view: ClusterView = {
   workloadProblem: () => 'workload.yaml is gone',
   workersApart: () => ['one - other'],
+  series: () => [
+    {
+      atMs: 1_000,
+      running: 1,
+      queued: 2,
+      classes: {
+        interactive: { running: 1, queued: 0 },
+        medium: { running: 0, queued: 0 },
+        batch: { running: 0, queued: 2 },
+      },
+      slots: 2,
+      tasks: 1,
+      memoryLimitBytes: 1_000,
+      memoryGrantedBytes: 100,
+      spoolBytes: 10,
+    },
+  ],
   groups: () => admission.describe(),
   feedbackQueue: () => ({
     running: 1,

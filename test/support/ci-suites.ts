@@ -3,8 +3,12 @@
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
 
-/** A warehouse in a bucket of a real S3 server, which is built from its source at first. */
-export const BUCKET_SUITES: readonly string[] = ['shared/storage/s3/*.system.test.ts', 'test/bucket/*.test.ts'];
+/** A warehouse in a bucket: of a real S3 server, which is built from its source at first, and of emulators of Google's and Azure's stores. */
+export const BUCKET_SUITES: readonly string[] = [
+  'shared/storage/{s3,object}/*.system.test.ts',
+  'test/bucket/*.test.ts',
+  'test/stores/*.test.ts',
+];
 
 /** Suites that `npm run test:bucket` runs once more, with their tables in a bucket: the corpus, TPC-H, writes, stages. */
 export const OVER_BUCKET_SUITES: readonly string[] = [
@@ -77,6 +81,8 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/memory.test.ts',
   'test/cluster/package.test.ts',
   'test/cluster/planted-secrets.test.ts',
+  'test/cluster/policy-leases.test.ts',
+  'test/cluster/policy-workers.test.ts',
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/principal-matrix.test.ts',
   'test/cluster/refresh-random.test.ts',

@@ -11,9 +11,9 @@ export type ConsolePage = {
 /** Answers to requests that a test provokes are no faults of the page. */
 const EXPECTED = /status of 4\d\d|net::ERR_/;
 
-/** Builds the console where its sources have changed; `.ci/run` has done so by `npm ci`. */
+/** Builds the console, as `npm ci` does, where its sources have changed; `.ci/run` has done so by `npm ci`. */
 export async function buildConsole(): Promise<void> {
-  const { code, stderr } = await run('npm', ['run', '-s', 'console:build']);
+  const { code, stderr } = await run('env', ['NODE_ENV=production', 'npm', 'run', '-s', 'console:build']);
   if (code !== 0) throw new Error(`the console was not built: ${stderr}`);
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
 import { Inspector } from '#coordinator/inspect/inspector.ts';
 import type { CatalogClient } from '#coordinator/catalog-client/catalog-client.ts';
 import type { LoadedTable, TableName } from '#coordinator/binding/table-source.ts';
@@ -16,6 +17,7 @@ import { newManifestFile, writeManifest, writeManifestList } from './manifest-fi
 
 /** The operations that `coordinator/api/inspect/inspect-routes.test.ts` compares with the OpenAPI document. */
 export const INSPECT_OPERATIONS: readonly string[] = [
+  'droppedTables',
   'tableChanges',
   'tableDetails',
   'tableFiles',
@@ -160,6 +162,10 @@ export const inspectorOf = (
 ): Inspector =>
   new Inspector({
     catalog: {
+      listDropped,
+      async *listTables() {
+        yield [];
+      },
       tablesFor: () => ({ loadTables: (names: readonly TableName[]) => Promise.resolve(names.map(found)) }),
     } as unknown as CatalogClient,
     tables,
@@ -167,6 +173,15 @@ export const inspectorOf = (
     bookmarkKeys: [],
     nowMs: () => Date.UTC(2026, 0, 1),
   });
+
+/** One table that was dropped, of a catalog `lake`. */
+const listDropped: CatalogClient['listDropped'] = (_principal, catalog) => {
+  if (catalog !== 'lake')
+    return Promise.reject(new SkeinError('CATALOG_NOT_FOUND', `catalog ${catalog} does not exist`));
+  const time = '2026-01-01T00:00:00.000Z';
+  const told = { state: 'dropped', dropped_at: time, dropped_by: 'ann', expires_at: time, purge: true, error: '' };
+  return Promise.resolve({ tables: [{ id: 'd', namespace: ['a', 'b'], name: 't', ...told }], more: true });
+};
 
 const noFiles = (): never => {
   throw new Error('the test has no files');

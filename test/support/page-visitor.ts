@@ -1,10 +1,12 @@
+import { atLocalhost } from '#shared/config/loopback.ts';
+
 /** A browser without JavaScript: it keeps cookies, and sends the forms that pages show. */
 export class PageVisitor {
   readonly cookies = new Map<string, string>();
   readonly #base: string;
 
   constructor(base: string) {
-    this.#base = base;
+    this.#base = atLocalhost(base);
   }
 
   get origin(): string {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import type { Client } from 'pg';
 
 /** A message of the server: its type, and its body. */
 export type ServerMessage = { readonly type: string; readonly body: Buffer };
@@ -44,6 +45,13 @@ export class PostgresWire implements AsyncDisposable {
     socket.write(clientMessage('p', decodeURIComponent(url.password)));
     await wire.ready();
     return wire;
+  }
+
+  /** Takes the connection of a client of `pg`, which has signed in: any way of signing in is its. */
+  static of(client: Client): PostgresWire {
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+    stream.removeAllListeners('data').removeAllListeners('end').removeAllListeners('close').removeAllListeners('error');
+    return new PostgresWire(stream);
   }
 
   parse(name: string, sql: string, types: readonly number[] = []): this {
@@ -121,7 +129,7 @@ export class PostgresWire implements AsyncDisposable {
 }
 
 /** `C SELECT 1`, `Z I`, `E 42601`, `D 1|NULL`, `T a,b`; others by their type alone. */
-function shown({ type, body }: ServerMessage): string {
+export function shown({ type, body }: ServerMessage): string {
   const text = (): string => body.toString('utf8').replaceAll('\0', '');
   if (type === 'C' || type === 'Z') return `${type} ${text()}`;
   if (type === 'E' || type === 'N') return `${type} ${fieldsOf(body).get('C') ?? ''}`;

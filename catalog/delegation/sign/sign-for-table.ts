@@ -2,7 +2,8 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { s3Location } from '#shared/storage/s3/s3-object.ts';
-import { hasSts } from '../../metadata/storage-settings.ts';
+import { hasSts, type S3Settings } from '../../metadata/s3-settings.ts';
+import type { StorageSettings } from '../../metadata/storage-settings.ts';
 import type { Permission } from '../../storage/session-policy.ts';
 import type { FilePlace } from '../../store/postgres/file-place-store.ts';
 import type { Asked } from '../delegation-log.ts';
@@ -70,7 +71,7 @@ async function told<T>(
     const { profile, folders } = place;
     if (profile === undefined) throw new SkeinError('NOT_SUPPORTED', 'the files of this table do not lie in a bucket');
     requireFolders(place);
-    const uri = readStoreUri(named.uri, profile.settings);
+    const uri = readStoreUri(named.uri, requireS3(profile.settings));
     asked = { ...asked, key: s3Location(uri) };
     const request = { method: named.method, uri, headers: named.headers, body: named.body };
     const needs = checkRequest(request, folders);
@@ -91,8 +92,12 @@ async function told<T>(
 /** Some stores obey a source of a copy that was added unsigned: a key that opens the table alone reads no other one even then. */
 async function keyFor(parts: DelegationParts, place: FilePlace, wish: KeyWish): Promise<S3Credential> {
   const { profile } = place;
-  if (profile === undefined || hasSts(profile.settings)) return tableKey(parts, place, wish);
-  if (wish.permission === 'write' && profile.settings.refusesUnsignedCopies !== true) {
+  const settings = profile === undefined ? undefined : requireS3(profile.settings);
+  if (profile === undefined || settings === undefined || hasSts(settings)) {
+    const key = await tableKey(parts, place, wish);
+    return key.kind === 's3' ? key : onlyS3();
+  }
+  if (wish.permission === 'write' && settings.refusesUnsignedCopies !== true) {
     throw new SkeinError(
       'FORBIDDEN',
       `requests that write are not signed: the store of catalog ${place.catalog} gives no temporary keys, and "skein admin catalog check" has not found that it refuses a copy whose source was not signed`,
@@ -100,3 +105,10 @@ async function keyFor(parts: DelegationParts, place: FilePlace, wish: KeyWish): 
   }
   return parts.storages.signingKey(profile);
 }
+
+function onlyS3(): never {
+  throw new SkeinError('NOT_SUPPORTED', 'requests are signed for S3 alone');
+}
+
+/** @throws NOT_SUPPORTED */
+const requireS3 = (settings: StorageSettings): S3Settings => (settings.kind === 's3' ? settings : onlyS3());

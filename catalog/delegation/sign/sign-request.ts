@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { S3Credential } from '#shared/storage/credential.ts';
-import { escapeUri, signer } from '#shared/storage/s3/signed-request.ts';
+import { escapeUri } from '#shared/storage/object/send-request.ts';
+import { signer } from '#shared/storage/s3/signed-request.ts';
 import type { StoreRequest } from './check-request.ts';
 import { printStoreUri } from './store-uri.ts';
 

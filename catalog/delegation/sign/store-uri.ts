@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
-import { escapeUri } from '#shared/storage/s3/signed-request.ts';
-import type { StorageSettings } from '../../metadata/storage-settings.ts';
+import { escapeUri } from '#shared/storage/object/send-request.ts';
+import type { S3Settings } from '../../metadata/s3-settings.ts';
 
 /** Addresses of requests to a store, as clients write them. A client is not believed: what it names is read as the store will read it. */
 
@@ -18,7 +18,7 @@ export type StoreUri = {
   readonly query: ReadonlyMap<string, string>;
 };
 
-type Store = Pick<StorageSettings, 'endpoint' | 'region' | 'pathStyle'>;
+type Store = Pick<S3Settings, 'endpoint' | 'region' | 'pathStyle'>;
 
 /** A bucket's name; old ones have capitals and underscores. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;

@@ -42,6 +42,15 @@ export const AUDIT_EVENTS = [
   'create_webhook',
   'drop_webhook',
   'retry_webhook',
+  'create_identity_provider',
+  'alter_identity_provider',
+  'drop_identity_provider',
+  'grant_group_role',
+  'revoke_group_role',
+  'set_trust',
+  'drop_trust',
+  'link_identity',
+  'unlink_identity',
   'sign_in',
   'sign_in_refused',
   'end_sign_in',
@@ -186,6 +195,52 @@ async function eventsLike(db: Database, like: string): Promise<readonly string[]
     where event like ${wholePattern(like)}`.execute(db);
   // No event is called so: the list is not empty.
   return rows.length === 0 ? [''] : rows.map(({ event }) => event);
+}
+
+/** The rows of the log that are looked for; null = any. */
+export type AuditFilter = {
+  /** SQL pattern of events. */
+  readonly event: string | null;
+  readonly actorId: string | null;
+  /** The target's name at the time of the event. */
+  readonly targetName: string | null;
+  readonly targetId: string | null;
+  readonly from: Date | null;
+  /** The first moment that does not count any more. */
+  readonly to: Date | null;
+};
+
+/** A page of the rows that a filter finds, the newest first, with the names that their actors have now. */
+export async function searchAuditRows(
+  db: Database,
+  tenantId: string,
+  { event, actorId, targetName, targetId, from, to }: AuditFilter,
+  { after, limit }: { readonly after: { readonly at: Date; readonly id: string } | null; readonly limit: number },
+): Promise<readonly (AuditRow & { readonly actor_name: string | null })[]> {
+  let query = db.selectFrom('user_audit_log as l').selectAll('l').where('l.tenant_id', '=', tenantId);
+  if (event !== null) query = query.where('l.event_type', 'in', await eventsLike(db, event));
+  if (actorId !== null) query = query.where('l.actor_id', '=', actorId);
+  if (targetName !== null) query = query.where('l.target_name', '=', targetName);
+  if (targetId !== null) query = query.where('l.target_id', '=', targetId);
+  if (from !== null) query = query.where('l.created_at', '>=', from);
+  if (to !== null) query = query.where('l.created_at', '<', to);
+  if (after !== null) {
+    query = query.where((eb) =>
+      eb(eb.refTuple('l.created_at', 'l.id'), '<', eb.tuple(after.at, sql<string>`${after.id}::uuid`)),
+    );
+  }
+  return query
+    .select(
+      sql<
+        string | null
+      >`(select p.username from catalog.principal p where p.id = l.actor_id and p.tenant_id = l.tenant_id)`.as(
+        'actor_name',
+      ),
+    )
+    .orderBy('l.created_at', 'desc')
+    .orderBy('l.id', 'desc')
+    .limit(limit)
+    .execute();
 }
 
 /** A page of the tenant's audit log, the newest first. `after` is the time and id of the last row before it. */

@@ -71,6 +71,12 @@ export type DroppedTable = {
   readonly lastError: string | null;
 };
 
+/** `dropped` while it can be restored, then `purging`, or `purge-failed` when the deletion of its files is parked. */
+export function stateOfDropped({ parked, expiresAt }: DroppedTable, nowMs: number): string {
+  if (parked) return 'purge-failed';
+  return expiresAt.getTime() > nowMs ? 'dropped' : 'purging';
+}
+
 /** Lists the dropped tables of a catalog by id. */
 export async function listDropped(db: Database, catalogId: string, page: Page): Promise<DroppedTable[]> {
   let query = db

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { TenantId } from '#shared/id.ts';
-import type { StorageSettings } from '../../metadata/storage-settings.ts';
+import { storedSettings, type StorageSettings } from '../../metadata/storage-settings.ts';
 import { LEVEL_SEPARATOR, type TableIdent } from '../../metadata/object-name.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isPoliced } from './policy-facts.ts';
@@ -95,7 +95,7 @@ function toPlace(row: Row & { readonly tableId: string }, ident: TableIdent): Fi
           tenant: row.profileTenant,
           roots: row.profileRoots,
           version: row.version,
-          settings: row.settings,
+          settings: storedSettings(row.settings),
           sealedKey: row.sealedKey,
           sealedEngineKey: row.sealedEngineKey,
         };

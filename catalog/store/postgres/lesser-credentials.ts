@@ -13,7 +13,7 @@ import type { Tx } from './tables.ts';
 const isLesser = (by: string, owner: PrincipalId): RawBuilder<boolean> => sql<boolean>`(
   ${sql.ref(by)} <> ${owner} and not exists (
     select from catalog.principal m join catalog.principal o on o.tenant_id = m.tenant_id
-    where m.id = ${sql.ref(by)} and o.id = ${owner} and m.status = 'ACTIVE'
+    where m.id = ${sql.ref(by)} and o.id = ${owner} and m.status in ('ACTIVE', 'PROVISIONED')
       and m.roles @> ${sql.val([TENANT_ADMIN])}::text[]))`;
 
 /** The name of the principal that the column `by` names; null: it is gone. */
@@ -31,6 +31,7 @@ const KINDS: readonly ((tx: Tx, owner: PrincipalId, now: Date) => Promise<readon
   endInvitations,
   endTokens,
   endKeypairs,
+  endTrusts,
 ];
 
 /** Ends all of them, in the transaction of the grant. */
@@ -124,6 +125,19 @@ async function endKeypairs(tx: Tx, owner: PrincipalId, now: Date): Promise<reado
     .returning(['key_id', nameOf('keypair.created_by').as('maker')])
     .execute();
   return rows.map(({ key_id: key, maker }) => ({ what: `the key ${key}`, maker }));
+}
+
+/** Trusts that a lesser one has set, or in a provider that one who is no tenant_admin has made: its issuer may be his own. */
+async function endTrusts(tx: Tx, owner: PrincipalId): Promise<readonly Ended[]> {
+  const rows = await tx
+    .deleteFrom('account_trust')
+    .using('identity_provider as i')
+    .whereRef('i.id', '=', 'account_trust.provider_id')
+    .where('account_trust.principal_id', '=', owner)
+    .where((eb) => eb.or([isLesser('account_trust.created_by', owner), eb('i.by_admin', '=', false)]))
+    .returning(['i.name', nameOf('account_trust.created_by').as('maker')])
+    .execute();
+  return rows.map(({ name, maker }) => ({ what: `the trust of ${name}`, maker }));
 }
 
 /** Another principal who has added a key to the account, a lesser one first; null: nobody has. */

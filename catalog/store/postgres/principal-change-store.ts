@@ -17,10 +17,17 @@ type NewRecord = {
     readonly displayName: string | null;
     readonly defaultWarehouse: string | null;
     readonly mustChangePassword: boolean;
+    /** An identity provider has made it. */
+    readonly isExternal?: boolean;
   };
 };
 
-/** A user without a password is invited. @throws a unique violation for an email that another user has */
+const statusOf = ({ passwordHash, isExternal }: NewRecord['user'] & {}): PrincipalStatus => {
+  if (isExternal === true) return 'PROVISIONED';
+  return passwordHash === null ? 'INVITED' : 'ACTIVE';
+};
+
+/** A user without a password is invited, or of an identity provider. @throws a unique violation for an email that another user has */
 export async function insertRecord(tx: Tx, { tenantId, name, comment, now, user }: NewRecord): Promise<PrincipalId> {
   const { id } = await tx
     .insertInto('principal')
@@ -37,7 +44,8 @@ export async function insertRecord(tx: Tx, { tenantId, name, comment, now, user 
       ...(user === undefined
         ? {}
         : {
-            status: user.passwordHash === null ? ('INVITED' as const) : ('ACTIVE' as const),
+            status: statusOf(user),
+            identity_source: user.isExternal === true ? 'EXTERNAL' : 'NATIVE',
             password_set_by: user.passwordSetBy,
             email: user.email,
             display_name: user.displayName,

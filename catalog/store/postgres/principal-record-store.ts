@@ -107,6 +107,8 @@ export type ListedPrincipals = {
   readonly kind: 'USER' | 'SERVICE';
   /** SQL pattern of names; null = all. */
   readonly like: string | null;
+  /** A part of a name, an address or a display name, in any case; absent = all. */
+  readonly search?: string | undefined;
   readonly status: PrincipalStatus | 'LOCKED' | null;
   readonly after: string | null;
   readonly limit: number;
@@ -117,10 +119,17 @@ export type ListedPrincipals = {
 export async function listPrincipals(
   db: Database,
   tenantId: string,
-  { kind, like, status, after, limit, now }: ListedPrincipals,
+  { kind, like, search, status, after, limit, now }: ListedPrincipals,
 ): Promise<readonly PrincipalRecord[]> {
   let query = records(db).where('p.tenant_id', '=', tenantId).where('p.kind', '=', kind);
   if (like !== null) query = query.where('p.username', 'like', wholePattern(like));
+  if (search !== undefined && search !== '') {
+    const part = sql<string>`lower(${search})`;
+    query = query.where(
+      sql<boolean>`(position(${part} in lower(p.username)) > 0 or position(${part} in lower(p.email)) > 0
+        or position(${part} in lower(p.display_name)) > 0)`,
+    );
+  }
   if (status === 'LOCKED') query = query.where('p.status', '=', 'ACTIVE').where('s.locked_until', '>', now);
   else if (status !== null) query = query.where('p.status', '=', status);
   if (status === 'ACTIVE') {
@@ -142,13 +151,19 @@ export async function countPrincipals(tx: Tx, tenantId: string, kind: 'USER' | '
   return Number(count);
 }
 
+/** Whether somebody of the tenant has this email. */
+export async function isEmailTaken(db: Database, tenantId: string, email: string): Promise<boolean> {
+  const query = db.selectFrom('principal').select('id').where('tenant_id', '=', tenantId);
+  return (await query.where('email_folded', '=', foldIdentifier(email)).executeTakeFirst()) !== undefined;
+}
+
 /** Whether the tenant has a principal that is active and a tenant_admin. */
 export async function hasActiveAdmin(tx: Tx, tenantId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('principal')
     .select('id')
     .where('tenant_id', '=', tenantId)
-    .where('status', '=', 'ACTIVE')
+    .where('status', 'in', ['ACTIVE', 'PROVISIONED'])
     .where(sql<boolean>`roles @> ${sql.val([TENANT_ADMIN])}::text[]`)
     .limit(1)
     .executeTakeFirst();

@@ -9,6 +9,9 @@ import type { PrincipalStatus, Database, Tx } from './tables.ts';
 
 /** Users of a tenant. */
 
+/** Whether a principal of this status signs in; PROVISIONED is one that an identity provider has made. */
+export const maySignIn = (status: PrincipalStatus): boolean => status === 'ACTIVE' || status === 'PROVISIONED';
+
 export type PrincipalRow = {
   readonly id: PrincipalId;
   readonly username: string;

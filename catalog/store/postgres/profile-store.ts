@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { StorageSettings } from '../../metadata/storage-settings.ts';
+import { storedSettings, type StorageSettings } from '../../metadata/storage-settings.ts';
 import { isInBucket, normalizeLocation } from '#shared/storage/location.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -71,8 +71,8 @@ const profiles = (db: Database) =>
     ]);
 
 /** The profile of the catalog that has a root at or above a location; that of the deepest root. The location is normalised. */
-export const findProfileAt = (db: Database, location: string): Promise<ProfileRow | undefined> =>
-  profiles(db)
+export const findProfileAt = async (db: Database, location: string): Promise<ProfileRow | undefined> => {
+  const found = await profiles(db)
     .innerJoinLateral(
       sql<{ root: string }>`unnest(array_prepend(c.location, c.allowed_roots))`.as<'r'>(sql`r(root)`),
       (join) => join.onTrue(),
@@ -81,6 +81,10 @@ export const findProfileAt = (db: Database, location: string): Promise<ProfileRo
     .orderBy(sql`length(r.root)`, 'desc')
     .limit(1)
     .executeTakeFirst();
+  return found === undefined ? undefined : asRead(found);
+};
+
+const asRead = (row: ProfileRow): ProfileRow => ({ ...row, settings: storedSettings(row.settings) });
 
 /** The roots of all catalogs whose files lie on this machine. */
 export async function listFileRoots(db: Database): Promise<readonly string[]> {
@@ -91,7 +95,10 @@ export async function listFileRoots(db: Database): Promise<readonly string[]> {
   return rows.flatMap(({ roots }) => roots).filter((root) => !isInBucket(normalizeLocation(root)));
 }
 
-export const findProfile = (db: Database, catalog: string): Promise<ProfileRow | undefined> =>
-  profiles(db).where('c.name', '=', catalog).executeTakeFirst();
+export async function findProfile(db: Database, catalog: string): Promise<ProfileRow | undefined> {
+  const found = await profiles(db).where('c.name', '=', catalog).executeTakeFirst();
+  return found === undefined ? undefined : asRead(found);
+}
 
-export const listProfiles = (db: Database): Promise<ProfileRow[]> => profiles(db).execute();
+export const listProfiles = async (db: Database): Promise<readonly ProfileRow[]> =>
+  (await profiles(db).execute()).map(asRead);

@@ -69,9 +69,7 @@ export async function endTokensOfHolders(tx: Tx, tenantId: string, role: RoleRow
     .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
     .where('tenant_id', '=', tenantId);
   if (role.name !== PUBLIC_ROLE) {
-    query = query.where('id', 'in', (eb) =>
-      eb.selectFrom('role_grant').select('principal_id').where('role_id', '=', role.id),
-    );
+    query = query.where(sql<boolean>`roles @> ${sql.val([role.name])}::text[]`);
   }
   await query.execute();
 }

@@ -10,7 +10,7 @@ import {
 
 /** A statement that changes what a coordinator may have been told: a row that the resolving of names reads, or a principal. */
 const CHANGES =
-  /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|role|role_grant|privilege_grant|catalog|namespace|iceberg_table|iceberg_view|policy|policy_mapping|policy_binding)\b/i;
+  /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|role|role_grant|group_role|group_member|privilege_grant|catalog|namespace|iceberg_table|iceberg_view|policy|policy_mapping|policy_binding)\b/i;
 
 /**
  * Postgres, where whoever has changed something that a coordinator may have been told gets its connection back first, and goes on when

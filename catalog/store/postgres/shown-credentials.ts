@@ -14,8 +14,7 @@ import type { Database, Tx } from './tables.ts';
 const roleScopes = (): RawBuilder<readonly string[]> => sql<readonly string[]>`(
   select coalesce(array_agg(distinct s.scope), '{}') from (
     select unnest(r.scopes) from catalog.role r
-    where r.tenant_id = p.tenant_id and (r.name = 'public' or exists (
-      select from catalog.role_grant g where g.role_id = r.id and g.principal_id = p.id))
+    where r.tenant_id = p.tenant_id and (r.name = 'public' or r.name = any (p.roles))
     union select unnest(${PRINCIPAL_SCOPES}::text[])
     where exists (select from catalog.privilege_grant g where g.principal_id = p.id)) as s (scope))`;
 

@@ -2,11 +2,13 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
 import type { PolicyTables } from './policy-tables.ts';
 import type { PrincipalTables } from './principal-tables.ts';
+import type { ProviderTables } from './provider-tables.ts';
 import type { MfaRequired } from '#shared/config/mfa-required.ts';
 import type { StorageSettings } from '../../metadata/storage-settings.ts';
 
 /** The tables of the Postgres schema `catalog`, as the newest migration leaves them. */
 export type Tables = PrincipalTables &
+  ProviderTables &
   PolicyTables & {
     tenant: {
       id: Generated<string>;

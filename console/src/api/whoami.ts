@@ -1,23 +1,11 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { WhoamiEntry } from '#coordinator/api/http/api-types.ts';
 import { call, callJson, type ApiError } from './call.ts';
 
-/** The signed-in principal, as `GET /api/whoami` answers. */
-export type Whoami = {
-  readonly user_id: string;
-  readonly username: string;
-  readonly tenant: string;
-  readonly roles: readonly string[];
-  readonly scopes: readonly string[];
-  readonly privileges: readonly string[];
-  readonly actions: readonly string[];
-  readonly auth_method: string;
-  readonly expires_at: string;
-};
-
-export const useWhoami = (): UseQueryResult<Whoami, ApiError> =>
-  useQuery<Whoami, ApiError>({
+export const useWhoami = (): UseQueryResult<WhoamiEntry, ApiError> =>
+  useQuery<WhoamiEntry, ApiError>({
     queryKey: ['whoami'],
-    queryFn: () => redeemed().then(() => callJson<Whoami>('/api/whoami')),
+    queryFn: () => redeemed().then(() => callJson<WhoamiEntry>('/api/whoami')),
   });
 
 /** Redeems the code of the link that the page was opened by, once, and takes it out of the address. */

@@ -2,7 +2,7 @@ import type { ApiError } from '../api/call.ts';
 
 /** Advice to a person about an error, by its code. */
 const ADVICE: Readonly<Record<string, string>> = {
-  OFFLINE: 'Is the coordinator up, and the network? The page tries again by itself when you run.',
+  OFFLINE: 'Is the coordinator up, and the network? The statement goes on if it has reached the coordinator.',
   SYNTAX_ERROR: 'The place is marked in the text.',
   COLUMN_NOT_FOUND: 'The place is marked in the text; the tree has the names.',
   TABLE_NOT_FOUND: 'The tree has the names; the pickers choose catalog and schema.',

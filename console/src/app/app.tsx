@@ -4,7 +4,8 @@ import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { AskPage } from '../ask/ask-page.tsx';
 import { AskState } from '../ask/ask-state.ts';
 import { call, SIGNED_OUT } from '../api/call.ts';
-import { useWhoami, type Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry } from '#coordinator/api/http/api-types.ts';
+import { useWhoami } from '../api/whoami.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
 import { Palette, type Command } from './palette.tsx';
 
@@ -53,7 +54,7 @@ export function App(): ReactNode {
 }
 
 /** The pages of a user. What Ask holds stays while another page is looked at. */
-function Pages({ me }: { readonly me: Whoami }): ReactNode {
+function Pages({ me }: { readonly me: WhoamiEntry }): ReactNode {
   const ask = useMemo(() => new AskState(`${me.tenant} ${me.user_id}`), [me.tenant, me.user_id]);
   useEffect(() => void ask.tabs.load(linkedText()), [ask]);
   const [, navigate] = useLocation();

@@ -62,6 +62,7 @@ type PanelProps = { readonly ask: AskState; readonly tab: TabRecord; readonly vi
 function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
   const run = useStore(ask.runs.state, (runs) => runs.get(tab.id));
   const [names, setNames] = useState<readonly string[]>([]);
+  const [described, describe] = useState<string | null>(null);
   const [panel, setPanel] = useState<'none' | 'chart' | 'column'>('none');
   const latest = useRef(tab);
   latest.current = tab;
@@ -76,10 +77,16 @@ function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
     ];
   }, [ask]);
   const onRest = (editor: EditorView): void => {
-    const found = chosenStatements(editor).flatMap(({ sql }) => parameterNames(sql));
+    const chosen = chosenStatements(editor);
+    const found = chosen.flatMap(({ sql }) => parameterNames(sql));
+    describe(chosen.length === 1 && found.length > 0 ? (chosen[0]?.sql ?? null) : null);
     setNames((before) => (before.join() === found.join() ? before : [...new Set(found)]));
   };
   const shown = run?.outcomes[run.shown];
+  useEffect(() => {
+    if (run === undefined) void ask.runs.resume(tab);
+    // Only when the tab comes to sight.
+  }, [ask, tab.id]);
   return (
     <div className="panel" id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
       <Editor
@@ -94,6 +101,8 @@ function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
       {names.length > 0 ? (
         <ParameterFields
           names={names}
+          sql={described}
+          session={tab.session}
           values={tab.parameters}
           onChange={(parameters) => ask.tabs.change(tab.id, { parameters })}
         />
@@ -130,11 +139,17 @@ function Shown({ ask, tab, run, shown, panel, onPanel }: ShownProps): ReactNode 
   }
   return (
     <div className="shown">
-      <OutcomeLine run={run} shown={shown} onShow={(at) => ask.runs.show(tab.id, at)} />
+      <OutcomeLine
+        run={run}
+        shown={shown}
+        onShow={(at) => ask.runs.show(tab.id, at)}
+        onResume={() => void ask.runs.resume(tab)}
+      />
       {shown.result.columns.length > 0 && shown.error === null ? (
         <ResultView
           key={shown.queryId}
           outcome={shown}
+          onSortAll={(order) => void ask.runs.sort(tab, shown, order)}
           panel={panel}
           onPanel={onPanel}
           chart={tab.chart}

@@ -1,4 +1,5 @@
 import { call } from '../api/call.ts';
+import { Store } from '../app/store.ts';
 import { CatalogTree } from '../catalog/catalog-tree.ts';
 import { parametersOf } from '../runs/parameters.ts';
 import { Runs } from '../runs/runs.ts';
@@ -10,6 +11,8 @@ export class AskState {
   readonly tabs: OpenTabs;
   readonly tree = new CatalogTree();
   readonly runs: Runs;
+  /** Statements that have ended: each may have changed its session. */
+  readonly ends = new Store(0);
 
   constructor(owner: string) {
     this.tabs = new OpenTabs(owner);
@@ -22,7 +25,9 @@ export class AskState {
         document.title = '… Skein';
         this.tabs.change(id, { run });
       },
+      onForgotten: ({ id }) => this.tabs.change(id, { run: null }),
       onEnded: (_tab, outcome) => {
+        this.ends.update((count) => count + 1);
         document.title = `${outcome.state === 'failed' ? '✗' : '✓'} ${tellOutcome(outcome)} – Skein`;
       },
     });

@@ -8,6 +8,7 @@ import type { Outcome } from '../runs/outcome.ts';
 import { ROW_LIMITS, type TabRecord } from '../tabs/tab-record.ts';
 import { allStatements, chosenStatements, formatText, runStatements } from './ask-actions.ts';
 import type { AskState } from './ask-state.ts';
+import { SessionBar } from './session-bar.tsx';
 
 type Props = {
   readonly ask: AskState;
@@ -102,6 +103,7 @@ export function AskTools({ ask, tab, view, shown, isChart, onChart }: Props): Re
           ))}
         </select>
       </label>
+      <SessionBar ask={ask} tab={tab} isRunning={isRunning} />
       <span role="status" className="quiet">
         {told}
       </span>

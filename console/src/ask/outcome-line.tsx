@@ -4,10 +4,19 @@ import { adviceFor } from '../app/advice.ts';
 import type { Outcome, TabRun } from '../runs/outcome.ts';
 import { tellOutcome } from '../runs/tell-outcome.ts';
 
-type Props = { readonly run: TabRun; readonly shown: Outcome; readonly onShow: (at: number) => void };
+type Props = {
+  readonly run: TabRun;
+  readonly shown: Outcome;
+  readonly onShow: (at: number) => void;
+  /** Asks for the rows of the last statement again. */
+  readonly onResume: () => void;
+};
+
+/** Errors of the way to the coordinator: the statement may have gone on. */
+const LOST_WAY = new Set(['OFFLINE', 'INTERRUPTED']);
 
 /** The end of the run in words, and that of each of its statements. */
-export function OutcomeLine({ run, shown, onShow }: Props): ReactNode {
+export function OutcomeLine({ run, shown, onShow, onResume }: Props): ReactNode {
   const { error, queryId, state } = shown;
   return (
     <div className="bar outcome">
@@ -30,6 +39,11 @@ export function OutcomeLine({ run, shown, onShow }: Props): ReactNode {
         <div role="alert">
           <strong>{error.code}</strong>: {error.message}
           <div className="quiet">{adviceFor(error)}</div>
+          {LOST_WAY.has(error.code) ? (
+            <button type="button" onClick={onResume}>
+              Ask for its rows again
+            </button>
+          ) : null}
         </div>
       )}
       {state === 'running' ? null : (

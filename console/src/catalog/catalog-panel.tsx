@@ -2,7 +2,8 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useStore } from '../app/store.ts';
 import { quotePath } from '../editor/quote-name.ts';
-import { hasChildren, treeLines, type BrowsedObject, type CatalogTree, type TreeLine } from './catalog-tree.ts';
+import type { BrowsedObject } from '#coordinator/api/browse/browse-operations.ts';
+import { hasChildren, treeLines, type CatalogTree, type TreeLine } from './catalog-tree.ts';
 
 type Props = {
   readonly tree: CatalogTree;

@@ -1,18 +1,6 @@
+import type { BrowsedObject, BrowsedPage } from '#coordinator/api/browse/browse-operations.ts';
 import { callJson } from '../api/call.ts';
 import { Store } from '../app/store.ts';
-
-/** An object as `GET /api/objects` has it. */
-export type BrowsedObject = {
-  readonly kind: 'catalog' | 'schema' | 'table' | 'view' | 'materialized view' | 'stage' | 'column';
-  readonly name: string;
-  readonly catalog: string | null;
-  readonly schema: string | null;
-  readonly relation: string | null;
-  readonly type: string | null;
-  readonly comment: string | null;
-};
-
-type Page = { readonly objects: readonly BrowsedObject[]; readonly next: string | null };
 
 /** The children of a place, as far as they were asked for. */
 type Children = {
@@ -127,8 +115,11 @@ export class CatalogTree {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const ask = (place: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Page> =>
-  callJson<Page>(`/api/objects?${new URLSearchParams(place).toString()}`, signal === undefined ? {} : { signal });
+const ask = (place: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<BrowsedPage> =>
+  callJson<BrowsedPage>(
+    `/api/objects?${new URLSearchParams(place).toString()}`,
+    signal === undefined ? {} : { signal },
+  );
 
 function placeOf(object: BrowsedObject | undefined): Readonly<Record<string, string>> {
   if (object === undefined) return {};

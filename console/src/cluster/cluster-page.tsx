@@ -5,15 +5,14 @@ import { call } from '../api/call.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
 import { useStore } from '../app/store.ts';
-import {
-  useSeries,
-  usePolled,
-  type ClusterNow,
-  type Group,
-  type Levels,
-  type LiveQuery,
-  type Worker,
-} from './cluster-state.ts';
+import type {
+  ClusterEntry,
+  LiveQueryEntry,
+  QosStats,
+  ResourceGroupEntry,
+  WorkerEntry,
+} from '#coordinator/api/http/api-types.ts';
+import { useSeries, usePolled } from './cluster-state.ts';
 import { EventFeed } from './event-feed.ts';
 import { groupTree } from './group-tree.ts';
 
@@ -21,10 +20,12 @@ const SeriesChart = lazy(() => import('./series-chart.tsx').then((module) => ({ 
 
 /** The cluster as it is now, and since the page was opened. */
 export function ClusterPage({ owner }: { readonly owner: string }): ReactNode {
-  const cluster = usePolled<ClusterNow>('/api/cluster?limit=500');
-  const groups = usePolled<{ readonly resource_groups: readonly Group[] }>('/api/resource-groups?limit=500');
-  const levels = usePolled<Levels>('/api/qos/stats');
-  const queries = usePolled<{ readonly queries: readonly LiveQuery[] }>('/api/query?limit=200');
+  const cluster = usePolled<ClusterEntry>('/api/cluster?limit=500');
+  const groups = usePolled<{ readonly resource_groups: readonly ResourceGroupEntry[] }>(
+    '/api/resource-groups?limit=500',
+  );
+  const levels = usePolled<QosStats>('/api/qos/stats');
+  const queries = usePolled<{ readonly queries: readonly LiveQueryEntry[] }>('/api/query?limit=200');
   const series = useSeries(cluster.data, cluster.dataUpdatedAt);
   const error = cluster.error ?? groups.error ?? levels.error ?? queries.error;
   const [seconds = [], running = [], queued = [], tasks = [], memory = [], spool = []] = series;
@@ -75,7 +76,7 @@ export function ClusterPage({ owner }: { readonly owner: string }): ReactNode {
 function Coordinator({
   cluster: { coordinator, queries_running: running, queries_queued: queued, total },
 }: {
-  readonly cluster: ClusterNow;
+  readonly cluster: ClusterEntry;
 }): ReactNode {
   return (
     <p>
@@ -128,8 +129,8 @@ function Table<Row>({ title, rows, keyOf, columns, empty }: TableProps<Row>): Re
 }
 
 /** The queries that run and wait, with a way to end it that asks first. */
-function Queries({ queries }: { readonly queries: readonly LiveQuery[] }): ReactNode {
-  const [ending, end] = useState<LiveQuery | null>(null);
+function Queries({ queries }: { readonly queries: readonly LiveQueryEntry[] }): ReactNode {
+  const [ending, end] = useState<LiveQueryEntry | null>(null);
   return (
     <>
       <Table
@@ -167,7 +168,13 @@ function Queries({ queries }: { readonly queries: readonly LiveQuery[] }): React
   );
 }
 
-function ConfirmCancel({ query, onClose }: { readonly query: LiveQuery; readonly onClose: () => void }): ReactNode {
+function ConfirmCancel({
+  query,
+  onClose,
+}: {
+  readonly query: LiveQueryEntry;
+  readonly onClose: () => void;
+}): ReactNode {
   const [problem, setProblem] = useState('');
   const cancel = (): void => {
     const path = `/api/query/${query.query_id}?user_id=${encodeURIComponent(query.user_id)}`;
@@ -197,7 +204,7 @@ function ConfirmCancel({ query, onClose }: { readonly query: LiveQuery; readonly
 
 const bytesOr = (bytes: number | null): string => (bytes === null ? '–' : printBytes(bytes));
 
-function Workers({ workers }: { readonly workers: readonly Worker[] }): ReactNode {
+function Workers({ workers }: { readonly workers: readonly WorkerEntry[] }): ReactNode {
   return (
     <Table
       title="Workers"
@@ -230,7 +237,7 @@ function DrainCommand({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-function Groups({ groups }: { readonly groups: readonly Group[] }): ReactNode {
+function Groups({ groups }: { readonly groups: readonly ResourceGroupEntry[] }): ReactNode {
   return (
     <Table
       title="Resource groups"
@@ -266,14 +273,14 @@ function whyWaits({
   hard_concurrency_limit: limit,
   memory_bytes: memory,
   soft_memory_limit_bytes: memoryMax,
-}: Group): string {
+}: ResourceGroupEntry): string {
   if (queued === 0) return '';
   if (memoryMax !== null && memory >= memoryMax) return 'its memory is at the limit';
   if (running >= may) return may < limit ? 'it is over its CPU limit' : `it runs ${running} of ${limit}`;
   return 'a group above it is full';
 }
 
-function Feedback({ levels }: { readonly levels: Levels | undefined }): ReactNode {
+function Feedback({ levels }: { readonly levels: QosStats | undefined }): ReactNode {
   const rows = (levels?.mlfq.level_queue_depths ?? []).map((depth, level) => ({
     level,
     depth,

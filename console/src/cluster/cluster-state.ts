@@ -1,61 +1,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import type { ClusterEntry, WorkerEntry } from '#coordinator/api/http/api-types.ts';
 import { callJson, type ApiError } from '../api/call.ts';
-
-export type Worker = {
-  readonly name: string | null;
-  readonly state: string;
-  readonly since: string;
-  readonly version: string | null;
-  readonly slots: number | null;
-  readonly threads: number;
-  readonly running_tasks: number | null;
-  readonly memory_limit_bytes: number | null;
-  readonly memory_granted_bytes: number | null;
-  readonly spool_bytes: number | null;
-};
-export type ClusterNow = {
-  readonly coordinator: {
-    readonly id: string;
-    readonly version: string;
-    readonly epoch: number;
-    readonly active_since: string;
-  };
-  readonly queries_running: number;
-  readonly queries_queued: number;
-  readonly workers: readonly Worker[];
-  readonly total: number;
-};
-export type Group = {
-  readonly path: string;
-  readonly running: number;
-  readonly queued: number;
-  readonly hard_concurrency_limit: number;
-  readonly effective_concurrency: number;
-  readonly max_queued_queries: number;
-  readonly memory_bytes: number;
-  readonly soft_memory_limit_bytes: number | null;
-  readonly cpu_usage_ms: number;
-  readonly soft_cpu_limit_ms: number | null;
-  readonly scheduling_policy: string;
-};
-export type Levels = {
-  readonly mlfq: { readonly level_queue_depths: readonly number[]; readonly level_scheduled_ms: readonly number[] };
-};
-export type LiveQuery = {
-  readonly query_id: string;
-  readonly state: string;
-  readonly sql: string;
-  readonly user_id: string;
-  readonly username: string;
-  readonly resource_group: string;
-  readonly workload_class: string | null;
-  readonly queue_position: number | null;
-  readonly reason: string | null;
-  readonly elapsed_ms: number;
-  readonly tasks: number;
-  readonly tasks_done: number;
-};
 
 const POLL_MS = 2_000;
 
@@ -69,11 +15,11 @@ type Series = readonly (readonly number[])[];
 const POINTS_MAX = 1_800;
 
 /** The figures since the page was opened. */
-export function useSeries(cluster: ClusterNow | undefined, atMs: number): Series {
+export function useSeries(cluster: ClusterEntry | undefined, atMs: number): Series {
   const [series, setSeries] = useState<Series>([[], [], [], [], [], []]);
   useEffect(() => {
     if (cluster === undefined) return;
-    const total = (of: (worker: Worker) => number | null): number =>
+    const total = (of: (worker: WorkerEntry) => number | null): number =>
       cluster.workers.reduce((sum, worker) => sum + (of(worker) ?? 0), 0);
     const point = [
       atMs / 1_000,

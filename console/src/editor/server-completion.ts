@@ -1,10 +1,8 @@
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
+import type { CompletionEntry } from '#coordinator/api/browse/browse-operations.ts';
 import { statementAt } from '#shared/sql/split-statements.ts';
 import { callJson } from '../api/call.ts';
 import { quoteName } from './quote-name.ts';
-
-type Proposal = { readonly label: string; readonly kind: string; readonly detail: string | null };
-type Answer = { readonly from: number; readonly proposals: readonly Proposal[] };
 
 const KINDS: Readonly<Record<string, string>> = {
   catalog: 'namespace',
@@ -29,7 +27,7 @@ export const serverCompletion =
     const start = statement === undefined || statement.start > context.pos ? 0 : statement.start;
     const abort = new AbortController();
     context.addEventListener('abort', () => abort.abort(), { onDocChange: true });
-    const answer = await callJson<Answer>('/api/complete', {
+    const answer = await callJson<CompletionEntry>('/api/complete', {
       method: 'POST',
       body: { sql: text.slice(start), position: context.pos - start },
       headers: { 'x-skein-session': session() },
@@ -39,7 +37,7 @@ export const serverCompletion =
     return { from: start + answer.from, options: answer.proposals.map(option), filter: false };
   };
 
-const option = ({ label, kind, detail }: Proposal, at: number): Completion => ({
+const option = ({ label, kind, detail }: CompletionEntry['proposals'][number], at: number): Completion => ({
   label,
   type: KINDS[kind] ?? 'text',
   apply: NAMES.has(kind) ? quoteName(label) : label,

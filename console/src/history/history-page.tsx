@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { callJson, type ApiError } from '../api/call.ts';
-import { isLive, type HistoryRecord } from '../api/history-record.ts';
+import type { RecordEntry } from '#coordinator/api/http/api-types.ts';
+import { isLive } from '../api/history-record.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
 import type { AskState } from '../ask/ask-state.ts';
@@ -20,7 +21,7 @@ export function HistoryPage({ ask }: { readonly ask: AskState }): ReactNode {
   const offset = Number(search.get('offset') ?? 0);
   const asked = new URLSearchParams({ limit: String(PAGE), offset: String(offset) });
   for (const name of FILTERS) if ((search.get(name) ?? '') !== '') asked.set(name, search.get(name) ?? '');
-  const { data, error, isPending } = useQuery<readonly HistoryRecord[], ApiError>({
+  const { data, error, isPending } = useQuery<readonly RecordEntry[], ApiError>({
     queryKey: ['history', asked.toString()],
     queryFn: () => callJson(`/api/query-history?${asked.toString()}`),
     placeholderData: (before) => before,
@@ -117,7 +118,7 @@ function readSaved(): readonly string[] {
   }
 }
 
-type RecordsProps = { readonly records: readonly HistoryRecord[]; readonly ask: AskState };
+type RecordsProps = { readonly records: readonly RecordEntry[]; readonly ask: AskState };
 
 function Records({ records, ask }: RecordsProps): ReactNode {
   const [, navigate] = useLocation();

@@ -1,26 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { callJson, type ApiError } from '../api/call.ts';
-import type { HistoryRecord } from '../api/history-record.ts';
-import type { QueryProfile } from '../api/profile.ts';
+import type { RecordEntry } from '#coordinator/api/http/api-types.ts';
+import type { QueryProfileEntry } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs } from '../app/print-figures.ts';
 
 type Both = readonly [Ran, Ran];
-type Ran = { readonly record: HistoryRecord; readonly profile: QueryProfile };
+type Ran = { readonly record: RecordEntry; readonly profile: QueryProfileEntry };
 
 const load = async (id: string): Promise<Ran> => {
   const path = `/api/query-history/${encodeURIComponent(id)}`;
   const [record, profile] = await Promise.all([
-    callJson<HistoryRecord>(path),
-    callJson<QueryProfile>(`${path}/profile`),
+    callJson<RecordEntry>(path),
+    callJson<QueryProfileEntry>(`${path}/profile`),
   ]);
   return { record, profile };
 };
 
-const sum = ({ queries = [] }: QueryProfile, of: 'planMs' | 'queuedMs' | 'distributeMs' | 'runMs'): number =>
+const sum = ({ queries = [] }: QueryProfileEntry, of: 'planMs' | 'queuedMs' | 'distributeMs' | 'runMs'): number =>
   queries.reduce((total, run) => total + run[of], 0);
-const stagesOf = ({ queries = [] }: QueryProfile) => queries.flatMap(({ stages }) => stages);
+const stagesOf = ({ queries = [] }: QueryProfileEntry) => queries.flatMap(({ stages }) => stages);
 
 const ROWS: readonly (readonly [string, (ran: Ran) => number, (value: number) => string])[] = [
   ['Time', ({ record }) => record.durationMs ?? 0, printMs],

@@ -1,12 +1,25 @@
 import { expect, test } from 'vitest';
-import type { QueryProfile, QueryRun, Scan, Stage } from '../api/profile.ts';
+import type { QueryProfileEntry } from '#coordinator/api/http/api-types.ts';
+import type { QueryRunProfile, ScanProfile, StageProfile } from '#coordinator/profile/profile-types.ts';
 import { findings } from './findings.ts';
 
-const STAGE: Stage = {
+const STAGE: StageProfile = {
   stage: 2,
   state: 'done',
   tasksBy: 'splits',
   output: 'hash',
+  partitions: 8,
+  estimatedBytes: null,
+  batches: 1,
+  quanta: 1,
+  inputsMs: 0,
+  queuedMs: 0,
+  preparingMs: 0,
+  blockedMs: 0,
+  receivedBytes: 0,
+  skewSplits: 0,
+  dynamicFilters: [],
+  tasksOmitted: 0,
   reason: null,
   inputs: [],
   estimatedRows: null,
@@ -24,7 +37,7 @@ const STAGE: Stage = {
   scans: [],
   tasks: [],
 };
-const RUN: QueryRun = {
+const RUN: QueryRunProfile = {
   runs: 'stages',
   reason: null,
   starts: 1,
@@ -35,11 +48,12 @@ const RUN: QueryRun = {
   runMs: 1_000,
   estimatedRows: null,
   plan: [],
+  planTree: null,
   stages: [STAGE],
 };
-const tasks = (...times: readonly number[]): Stage['tasks'] =>
-  times.map((elapsedMs, task) => ({ task, worker: 'w', state: 'finished', startMs: 0, elapsedMs }));
-const profile = (run: Partial<QueryRun>): QueryProfile => ({
+const tasks = (...times: readonly number[]): StageProfile['tasks'] =>
+  times.map((elapsedMs, task) => ({ task, worker: 'w', threads: 1, state: 'finished', startMs: 0, elapsedMs }));
+const profile = (run: Partial<QueryRunProfile>): QueryProfileEntry => ({
   queryId: 'q',
   status: 'completed',
   queuedAt: '',
@@ -47,16 +61,17 @@ const profile = (run: Partial<QueryRun>): QueryProfile => ({
   endedAt: null,
   queries: [{ ...RUN, ...run }],
 });
-const ofStage = (stage: Partial<Stage>): QueryProfile => profile({ stages: [{ ...STAGE, ...stage }] });
-const ofScan = (scan: Partial<Scan>): QueryProfile => ofStage({ scans: [{ table: 'lake.s.t', ...scan }] });
+const ofStage = (stage: Partial<StageProfile>): QueryProfileEntry => profile({ stages: [{ ...STAGE, ...stage }] });
+const ofScan = (scan: Partial<ScanProfile>): QueryProfileEntry =>
+  ofStage({ scans: [{ scan: 0, snapshot: null, table: 'lake.s.t', ...scan }] });
 const MIB = 2 ** 20;
 
 test('a query without anything has no findings', () => {
   expect(findings(profile({}))).toEqual([]);
-  expect(findings({ ...profile({}), queries: undefined } as unknown as QueryProfile)).toEqual([]);
+  expect(findings({ ...profile({}), queries: undefined } as unknown as QueryProfileEntry)).toEqual([]);
 });
 
-test.each<[string, QueryProfile, string, QueryProfile]>([
+test.each<[string, QueryProfileEntry, string, QueryProfileEntry]>([
   ['waited', profile({ queuedMs: 4_000 }), 'waited 4.0 s of 5.0 s', profile({ queuedMs: 199, runMs: 1 })],
   ['spilled', ofStage({ spilledBytes: 3 * MIB }), 'Stage 2 wrote 3.0 MiB to disk', ofStage({ spilledBytes: 0 })],
   [

@@ -1,4 +1,5 @@
-import type { QueryProfile, QueryRun, Scan, Stage } from '../api/profile.ts';
+import type { QueryProfileEntry } from '#coordinator/api/http/api-types.ts';
+import type { QueryRunProfile, ScanProfile, StageProfile } from '#coordinator/profile/profile-types.ts';
 import { printBytes, printCount, printMs } from '../app/print-figures.ts';
 
 /** A reason for the time of a query, in a sentence with its figures. */
@@ -17,13 +18,13 @@ const UNPRUNED_FILES_MIN = 10;
 const SMALL_FILES_MIN = 20;
 const SMALL_FILE_BYTES = 8 * 2 ** 20;
 
-const totalOf = ({ planMs, queuedMs, distributeMs, runMs }: QueryRun): number =>
+const totalOf = ({ planMs, queuedMs, distributeMs, runMs }: QueryRunProfile): number =>
   planMs + queuedMs + distributeMs + runMs;
-const read = ({ files = 0, filesPruned = 0 }: Scan): number => files - filesPruned;
+const read = ({ files = 0, filesPruned = 0 }: ScanProfile): number => files - filesPruned;
 
 /** Each rule looks at one run of a query, and answers a sentence for each thing that it finds. */
 const RULES = {
-  waited: (run: QueryRun): readonly string[] => {
+  waited: (run: QueryRunProfile): readonly string[] => {
     const isLong = run.queuedMs >= WAIT_MS_MIN && run.queuedMs >= totalOf(run) * WAIT_SHARE_MIN;
     return isLong
       ? [
@@ -31,21 +32,21 @@ const RULES = {
         ]
       : [];
   },
-  spilled: ({ stages }: QueryRun) =>
+  spilled: ({ stages }: QueryRunProfile) =>
     stages
       .filter(({ spilledBytes }) => spilledBytes > 0)
       .map(
         ({ stage, spilledBytes }) =>
           `Stage ${stage} wrote ${printBytes(spilledBytes)} to disk, because its memory was not enough: more memory, or fewer rows, would be faster.`,
       ),
-  skewed: ({ stages }: QueryRun) => stages.flatMap(skewOf),
-  estimate: ({ stages }: QueryRun) => stages.flatMap(estimateOf),
-  unpruned: ({ stages }: QueryRun) =>
+  skewed: ({ stages }: QueryRunProfile) => stages.flatMap(skewOf),
+  estimate: ({ stages }: QueryRunProfile) => stages.flatMap(estimateOf),
+  unpruned: ({ stages }: QueryRunProfile) =>
     scansOf(stages)
       .filter((scan) => read(scan) >= UNPRUNED_FILES_MIN && (scan.filesPruned ?? 0) + (scan.manifestsPruned ?? 0) === 0)
       .filter(({ rowGroupsPruned = 0 }) => rowGroupsPruned === 0)
       .map((scan) => `It read all ${printCount(read(scan))} files of ${scan.table}: no condition ruled one out.`),
-  smallFiles: ({ stages }: QueryRun) =>
+  smallFiles: ({ stages }: QueryRunProfile) =>
     scansOf(stages)
       .filter(
         (scan) =>
@@ -55,14 +56,14 @@ const RULES = {
         (scan) =>
           `${scan.table} has small files: ${printCount(read(scan))} were read, ${printBytes((scan.bytes ?? 0) / read(scan))} of each. OPTIMIZE makes them larger.`,
       ),
-  deletes: ({ stages }: QueryRun) =>
+  deletes: ({ stages }: QueryRunProfile) =>
     scansOf(stages)
       .filter(({ deleteFiles = 0 }) => deleteFiles > 0)
       .map(
         (scan) =>
           `${printCount(scan.deleteFiles ?? 0)} delete files of ${scan.table} were applied while it was read. OPTIMIZE takes them away.`,
       ),
-  retries: ({ stages, starts }: QueryRun) => [
+  retries: ({ stages, starts }: QueryRunProfile) => [
     ...(starts > 1 ? [`It began ${starts} times, because what a lost worker held could not be made again.`] : []),
     ...stages
       .filter(({ retries }) => retries > 0)
@@ -71,11 +72,11 @@ const RULES = {
           `${printCount(retries)} ${retries === 1 ? 'task' : 'tasks'} of stage ${stage} ran again.`,
       ),
   ],
-} as const satisfies Record<string, (run: QueryRun) => readonly string[]>;
+} as const satisfies Record<string, (run: QueryRunProfile) => readonly string[]>;
 
-const scansOf = (stages: readonly Stage[]): readonly Scan[] => stages.flatMap(({ scans }) => scans);
+const scansOf = (stages: readonly StageProfile[]): readonly ScanProfile[] => stages.flatMap(({ scans }) => scans);
 
-function skewOf({ stage, tasks }: Stage): readonly string[] {
+function skewOf({ stage, tasks }: StageProfile): readonly string[] {
   const times = tasks
     .filter(({ state }) => state === 'finished')
     .map(({ elapsedMs }) => elapsedMs)
@@ -89,7 +90,7 @@ function skewOf({ stage, tasks }: Stage): readonly string[] {
     : [];
 }
 
-function estimateOf({ stage, state, estimatedRows, rows }: Stage): readonly string[] {
+function estimateOf({ stage, state, estimatedRows, rows }: StageProfile): readonly string[] {
   if (estimatedRows === null || state !== 'done') return [];
   const [few, many] = [Math.max(1, Math.min(estimatedRows, rows)), Math.max(estimatedRows, rows)];
   return many >= ESTIMATE_ROWS_MIN && many / few >= ESTIMATE_FACTOR
@@ -100,7 +101,7 @@ function estimateOf({ stage, state, estimatedRows, rows }: Stage): readonly stri
 }
 
 /** Finds in the profile of a query where its time went. */
-export function findings({ queries = [] }: QueryProfile): readonly Finding[] {
+export function findings({ queries = [] }: QueryProfileEntry): readonly Finding[] {
   return queries.flatMap((run) =>
     (Object.keys(RULES) as Rule[]).flatMap((rule) => RULES[rule](run).map((text) => ({ rule, text }))),
   );

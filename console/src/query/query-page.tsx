@@ -2,8 +2,10 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { callJson, type ApiError } from '../api/call.ts';
-import { isLive, type HistoryRecord } from '../api/history-record.ts';
-import type { QueryProfile, QueryRun, Stage } from '../api/profile.ts';
+import type { RecordEntry } from '#coordinator/api/http/api-types.ts';
+import { isLive } from '../api/history-record.ts';
+import type { QueryProfileEntry } from '#coordinator/api/http/api-types.ts';
+import type { QueryRunProfile, StageProfile } from '#coordinator/profile/profile-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
 import type { AskState } from '../ask/ask-state.ts';
@@ -26,8 +28,8 @@ const useLive = <T extends { readonly status: string }>(path: string): UseQueryR
 
 /** A query: what it was, where its time went, and why. */
 export function QueryPage({ id, ask }: { readonly id: string; readonly ask: AskState }): ReactNode {
-  const record = useLive<HistoryRecord>(`/api/query-history/${id}`);
-  const profile = useLive<QueryProfile>(`/api/query-history/${id}/profile`);
+  const record = useLive<RecordEntry>(`/api/query-history/${id}`);
+  const profile = useLive<QueryProfileEntry>(`/api/query-history/${id}/profile`);
   const [search, setSearch] = useSearchParams();
   const [, navigate] = useLocation();
   const other = search.get('with');
@@ -70,7 +72,7 @@ export function QueryPage({ id, ask }: { readonly id: string; readonly ask: AskS
   );
 }
 
-function Facts({ record }: { readonly record: HistoryRecord }): ReactNode {
+function Facts({ record }: { readonly record: RecordEntry }): ReactNode {
   const facts: readonly (readonly [string, string])[] = [
     ['Received', printTime(record.queuedAt)],
     ['Time', record.durationMs === null ? '–' : printMs(record.durationMs)],
@@ -114,7 +116,7 @@ function Statement({ sql, error }: { readonly sql: string; readonly error: strin
   );
 }
 
-function Profile({ profile }: { readonly profile: QueryProfile }): ReactNode {
+function Profile({ profile }: { readonly profile: QueryProfileEntry }): ReactNode {
   const { workload, queries = [] } = profile;
   const found = findings(profile);
   return (
@@ -148,7 +150,7 @@ function Profile({ profile }: { readonly profile: QueryProfile }): ReactNode {
   );
 }
 
-type RunProps = { readonly run: QueryRun; readonly title: string; readonly profile: QueryProfile };
+type RunProps = { readonly run: QueryRunProfile; readonly title: string; readonly profile: QueryProfileEntry };
 
 function Run({ run, title, profile }: RunProps): ReactNode {
   const [view, setView] = useState<(typeof VIEWS)[number]>('graph');
@@ -215,7 +217,7 @@ function Run({ run, title, profile }: RunProps): ReactNode {
   );
 }
 
-const COLUMNS: readonly (readonly [string, (stage: Stage) => string])[] = [
+const COLUMNS: readonly (readonly [string, (stage: StageProfile) => string])[] = [
   ['Stage', ({ stage }) => String(stage)],
   ['State', ({ state }) => state],
   [
@@ -238,7 +240,7 @@ const COLUMNS: readonly (readonly [string, (stage: Stage) => string])[] = [
   ],
 ];
 
-function StageTable({ stages }: { readonly stages: readonly Stage[] }): ReactNode {
+function StageTable({ stages }: { readonly stages: readonly StageProfile[] }): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label="Stages">
       <table>
@@ -265,7 +267,7 @@ function StageTable({ stages }: { readonly stages: readonly Stage[] }): ReactNod
   );
 }
 
-function StageFacts({ stage }: { readonly stage: Stage }): ReactNode {
+function StageFacts({ stage }: { readonly stage: StageProfile }): ReactNode {
   return (
     <dl className="facts" aria-label="Stage">
       {COLUMNS.map(([title, print]) => (

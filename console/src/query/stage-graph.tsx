@@ -2,10 +2,14 @@ import dagre from '@dagrejs/dagre';
 import { Background, Controls, MiniMap, ReactFlow, type Edge, type Node } from '@xyflow/react';
 import { useMemo, type ReactNode } from 'react';
 import '@xyflow/react/dist/style.css';
-import type { QueryRun, Stage } from '../api/profile.ts';
+import type { QueryRunProfile, StageProfile } from '#coordinator/profile/profile-types.ts';
 import { printCount, printMs } from '../app/print-figures.ts';
 
-type Props = { readonly run: QueryRun; readonly chosen: number | null; readonly onChoose: (stage: number) => void };
+type Props = {
+  readonly run: QueryRunProfile;
+  readonly chosen: number | null;
+  readonly onChoose: (stage: number) => void;
+};
 
 const [WIDTH, HEIGHT] = [190, 64];
 
@@ -33,7 +37,7 @@ export function StageGraph({ run, chosen, onChoose }: Props): ReactNode {
   );
 }
 
-function layOut({ stages }: QueryRun): { readonly nodes: Node[]; readonly edges: Edge[] } {
+function layOut({ stages }: QueryRunProfile): { readonly nodes: Node[]; readonly edges: Edge[] } {
   const graph = new dagre.graphlib.Graph()
     .setGraph({ rankdir: 'BT', nodesep: 24, ranksep: 48 })
     .setDefaultEdgeLabel(() => ({}));
@@ -65,7 +69,7 @@ function layOut({ stages }: QueryRun): { readonly nodes: Node[]; readonly edges:
 }
 
 /** A short label: what is read, or where rows go, with rows and time. */
-function labelOf({ stage, scans, output, rows, scheduledMs }: Stage): string {
+function labelOf({ stage, scans, output, rows, scheduledMs }: StageProfile): string {
   const tables = scans.map(({ table }) => table.split('.').at(-1) ?? table).join(', ');
   return `${stage} · ${tables === '' ? output : tables}\n${printCount(rows)} rows · ${printMs(scheduledMs)}`;
 }

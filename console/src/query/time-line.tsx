@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
-import type { QueryRun, Task } from '../api/profile.ts';
+import type { QueryRunProfile, TaskProfile } from '#coordinator/profile/profile-types.ts';
 import { printMs } from '../app/print-figures.ts';
 
-type Placed = Task & { readonly stage: number };
+type Placed = TaskProfile & { readonly stage: number };
 /** Tasks that the line shows of one worker. */
 const TASKS_MAX = 200;
 
 /** When each worker ran which task. */
-export function TimeLine({ run }: { readonly run: QueryRun }): ReactNode {
+export function TimeLine({ run }: { readonly run: QueryRunProfile }): ReactNode {
   const tasks: readonly Placed[] = run.stages.flatMap(({ stage, tasks: own }) =>
     own.map((task) => ({ ...task, stage })),
   );

@@ -42,6 +42,14 @@ export class ResultSet {
     this.rowCount += table.numRows;
   }
 
+  /** Forgets all: the answer comes again. */
+  clear(): void {
+    this.rowCount = 0;
+    this.bytes = 0;
+    this.#messages.length = 0;
+    this.#parts.length = 0;
+  }
+
   /** Leaves out the rows behind so many. */
   cut(rows: number): void {
     this.rowCount = Math.min(this.rowCount, rows);

@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Outcome } from '../runs/outcome.ts';
+import type { RowOrder } from '../tabs/tab-record.ts';
 import { CellInspector } from './cell-inspector.tsx';
 import { ChartPanel } from './chart-panel.tsx';
 import type { ChartChoice } from './chart-choice.ts';
@@ -14,6 +15,8 @@ import { sortRows } from './sort-rows.ts';
 
 type Props = {
   readonly outcome: Outcome;
+  /** Runs the statement again, for the first rows in another order. */
+  readonly onSortAll: (order: RowOrder) => void;
   readonly panel: 'none' | 'chart' | 'column';
   readonly onPanel: (panel: 'none' | 'chart' | 'column') => void;
   readonly chart: ChartChoice | null;
@@ -24,13 +27,13 @@ type Props = {
 const COPY_CELLS_MAX = 2_000_000;
 
 /** The rows of a statement with all that a person does with them. */
-export function ResultView({ outcome, panel, onPanel, chart, onChart }: Props): ReactNode {
+export function ResultView({ outcome, onSortAll, panel, onPanel, chart, onChart }: Props): ReactNode {
   const { result, rowCount, isCut } = outcome;
   const [selection, select] = useState<Selection>(cellAt(0, 0));
   const [sort, setSort] = useState<Sort | null>(null);
   const [isInspecting, inspect] = useState(false);
   const [isFinding, find] = useState(false);
-  const [told, tell] = useState('');
+  const [told, tell] = useState(outcome.note);
   const frame = useRef<HTMLDivElement>(null);
   const order = useMemo(() => {
     const read = sort === null ? null : orderOf(result.columns[sort.column]?.type ?? '');
@@ -38,12 +41,18 @@ export function ResultView({ outcome, panel, onPanel, chart, onChart }: Props): 
   }, [result, sort]);
   const sortBy = (next: Sort): void => {
     if (outcome.state === 'running') return;
-    // A sorted part would look like the whole.
-    if (isCut) tell('Only the first rows are here: choose more rows to sort all of them');
+    // A sorted part would look like the whole: the server sorts all rows, and gives the first of them.
+    if (isCut) sortAll(next);
     else if (orderOf(result.columns[next.column]?.type ?? '') === null) tell('Only ORDER BY sorts values of this type');
     else setSort(next);
   };
-  const turn = (column: number): void => sortBy({ column, descending: sort?.column === column && !sort.descending });
+  const sortAll = ({ column, descending }: Sort): void => {
+    const named = result.columns[column];
+    if (named !== undefined) onSortAll({ column: named.name, descending });
+  };
+  const shownSort = sort ?? sortOf(outcome);
+  const turn = (column: number): void =>
+    sortBy({ column, descending: shownSort?.column === column && !shownSort.descending });
   const copy = (): void => void copyRange(result, order, selection).then(tell);
   const focusGrid = (): void => frame.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   return (
@@ -86,7 +95,7 @@ export function ResultView({ outcome, panel, onPanel, chart, onChart }: Props): 
           result={result}
           rowCount={rowCount}
           order={order}
-          sort={sort}
+          sort={shownSort}
           selection={selection}
           onSelect={select}
           onSort={turn}
@@ -109,6 +118,12 @@ export function ResultView({ outcome, panel, onPanel, chart, onChart }: Props): 
       ) : null}
     </div>
   );
+}
+
+/** The column by which the server has sorted. */
+function sortOf({ order, result }: Outcome): Sort | null {
+  const column = order === null ? -1 : result.columns.findIndex(({ name }) => name === order.column);
+  return order === null || column < 0 ? null : { column, descending: order.descending };
 }
 
 async function copyRange(result: ResultSet, order: Uint32Array | null, { anchor, focus }: Selection): Promise<string> {

@@ -1,6 +1,7 @@
 import type { ApiError } from '../api/call.ts';
-import type { QueryState } from '../api/query-state.ts';
+import type { QueryStateEntry } from '#coordinator/api/http/api-types.ts';
 import type { ResultSet } from '../result/result-set.ts';
+import type { RowOrder } from '../tabs/tab-record.ts';
 
 /** The fate of a statement that a tab has run. */
 export type Outcome = {
@@ -9,14 +10,20 @@ export type Outcome = {
   /** Where the statement begins in the text of the tab; null when it is not of the text. */
   readonly offset: number | null;
   readonly state: 'running' | 'done' | 'failed';
-  readonly startedMs: number;
-  readonly elapsedMs: number;
+  /** Null for rows that an earlier page has asked for. */
+  readonly elapsedMs: number | null;
   readonly result: ResultSet;
   /** Rows so far: the result grows without being another object. */
   readonly rowCount: number;
-  /** There are more rows than were asked for. */
+  /** There are more rows than these. */
   readonly isCut: boolean;
-  readonly progress: QueryState | null;
+  /** The order of the whole result, of which these are the first rows; null: that of the statement. */
+  readonly order: RowOrder | null;
+  readonly progress: QueryStateEntry | null;
+  /** The connection broke, and is tried again: the statement goes on meanwhile. */
+  readonly isTryingAgain: boolean;
+  /** A remark beside the rows. */
+  readonly note: string;
   readonly error: ApiError | null;
 };
 

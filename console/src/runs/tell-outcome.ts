@@ -23,19 +23,23 @@ function tellDeed({ result, sql }: Outcome): string | undefined {
 
 /** The line beside the buttons. */
 export function tellOutcome(outcome: Outcome): string {
-  const { state, rowCount, elapsedMs, isCut, progress } = outcome;
+  const { state, rowCount, elapsedMs, isCut, order, progress } = outcome;
   if (state === 'running') return tellProgress(outcome);
-  const time = `${elapsedMs.toLocaleString('en')} ms`;
-  if (state === 'failed') return `failed after ${time}`;
+  const time = elapsedMs === null ? '' : ` in ${elapsedMs.toLocaleString('en')} ms`;
+  if (state === 'failed') return `failed${time.replace(' in', ' after')}`;
   const group =
     progress?.workload_class === undefined || progress.workload_class === null ? '' : `, ${progress.workload_class}`;
   const deed = tellDeed(outcome);
-  if (deed !== undefined) return `${deed} in ${time}${group}`;
-  return isCut ? `First ${count(rowCount)} in ${time}: there are more` : `${count(rowCount)} in ${time}${group}`;
+  if (deed !== undefined) return `${deed}${time}${group}`;
+  const from = elapsedMs === null ? ', kept from before' : '';
+  const by = order === null ? '' : `, by ${order.column}${order.descending ? ' from the largest' : ''}`;
+  if (isCut) return `First ${count(rowCount)}${by}${time}${from}: there are more`;
+  return `${count(rowCount)}${by}${time}${group}${from}`;
 }
 
 /** Where a statement is, why it waits, and how far it has come. */
-function tellProgress({ progress, rowCount }: Outcome): string {
+function tellProgress({ progress, rowCount, isTryingAgain }: Outcome): string {
+  if (isTryingAgain) return 'The connection broke: the statement goes on, and its rows are asked for again …';
   const rows = rowCount > 0 ? `, ${count(rowCount)} so far` : '';
   if (progress === null) return `Running …${rows}`;
   const { state, reason, queue_position: place, progress: done } = progress;

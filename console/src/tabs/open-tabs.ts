@@ -1,6 +1,6 @@
 import { beginsPrivately } from '#shared/sql/private-statement.ts';
 import { Store } from '../app/store.ts';
-import { holdTab } from './hold-tab.ts';
+import { holdTab, ownTabs, rememberTabs } from './hold-tab.ts';
 import { TabDatabase } from './tab-database.ts';
 import { newTab, type TabRecord } from './tab-record.ts';
 
@@ -23,6 +23,7 @@ export class OpenTabs {
   readonly #database: TabDatabase;
   readonly #held = new Map<string, { readonly release: () => void }>();
   readonly #texts = new Map<string, { readonly text: string; readonly cursor: number }>();
+  #isLoading = false;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(owner: string) {
@@ -31,16 +32,21 @@ export class OpenTabs {
 
   /** Opens the tabs that no other window has. @param text of a link, for a tab of its own */
   async load(text: string | null): Promise<void> {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
     const records = (await this.#database.all().catch(() => [])).toSorted((a, b) => a.order - b.order);
-    const tabs: TabRecord[] = [];
-    for (const record of records.filter(({ closedAtMs }) => closedAtMs === null)) {
-      if (await this.#hold(record.id)) tabs.push(record);
-    }
+    const own = ownTabs();
+    const open = records.filter(({ closedAtMs }) => closedAtMs === null);
+    const held = await Promise.all(open.map(({ id }) => this.#hold(id, own.ids.has(id))));
+    const tabs: TabRecord[] = open.filter((_, at) => held[at]);
     if (text !== null || tabs.length === 0) tabs.push(await this.#made(nextOrder(records), text ?? ''));
     const closed = closedOf(records);
     for (const { id } of closed.slice(CLOSED_MAX)) void this.#database.remove(id);
-    const activeId = tabs.at(-1)?.id ?? '';
+    const isBack = text === null && tabs.some(({ id }) => id === own.activeId);
+    const activeId = isBack ? own.activeId : (tabs.at(-1)?.id ?? '');
     this.state.update(() => ({ isLoaded: true, tabs, activeId, closed: closed.slice(0, CLOSED_MAX) }));
+    this.state.subscribe(() => this.#remember());
+    this.#remember();
   }
 
   get active(): TabRecord | undefined {
@@ -116,14 +122,22 @@ export class OpenTabs {
     for (const id of this.#timers.keys()) this.#saveNow(id);
   }
 
+  #remember(): void {
+    const { tabs, activeId } = this.state.value;
+    rememberTabs(
+      tabs.map(({ id }) => id),
+      activeId,
+    );
+  }
+
   async #made(order: number, text: string): Promise<TabRecord> {
     const tab = newTab(order, text);
     await this.#hold(tab.id);
     return tab;
   }
 
-  async #hold(id: string): Promise<boolean> {
-    const held = await holdTab(id);
+  async #hold(id: string, isOwn = false): Promise<boolean> {
+    const held = await holdTab(id, isOwn);
     if (held !== null) this.#held.set(id, held);
     return held !== null;
   }

@@ -6,6 +6,12 @@ export type ParameterValue = { readonly type: string; readonly value: string; re
 export const ROW_LIMITS = [1_000, 10_000, 100_000, 500_000] as const;
 const ROW_LIMIT_DEFAULT = 10_000;
 
+/** The order that a request asks for, beside that of its statement. */
+export type RowOrder = { readonly column: string; readonly descending: boolean };
+
+/** The statement that a tab remembers. Tabs of an older release have no order. */
+export type StartedRun = { readonly queryId: string; readonly sql: string; readonly order?: RowOrder | null };
+
 /** A tab as the browser keeps it. */
 export type TabRecord = {
   readonly id: string;
@@ -21,7 +27,7 @@ export type TabRecord = {
   /** Its SQL session (`X-Skein-Session`). */
   readonly session: string;
   /** The statement that runs, or whose rows are shown: after a reload its rows are asked for again. */
-  readonly run: { readonly queryId: string; readonly sql: string } | null;
+  readonly run: StartedRun | null;
   readonly order: number;
   readonly closedAtMs: number | null;
 };

@@ -11,14 +11,24 @@ const NAME_LENGTH_MAX = 1_000;
 
 const name = (description: string) => Type.Optional(Type.String({ maxLength: NAME_LENGTH_MAX, description }));
 
+export type BrowsedObject = Static<typeof BrowsedObject>;
 const BrowsedObject = record({
-  kind: Type.String({ description: 'catalog, schema, table, view, materialized view, stage or column' }),
+  kind: Type.Unsafe<'catalog' | 'schema' | 'table' | 'view' | 'materialized view' | 'stage' | 'column'>({
+    type: 'string',
+    description: 'catalog, schema, table, view, materialized view, stage or column',
+  }),
   name: text('Its name'),
   catalog: orNull(Type.String(), 'The catalog that it lies in'),
   schema: orNull(Type.String(), 'The schema, levels joined by dots'),
   relation: orNull(Type.String(), 'The table or view of a column'),
   type: orNull(Type.String(), 'SQL type of a column'),
   comment: orNull(Type.String(), 'Its comment'),
+});
+
+export type BrowsedPage = Static<typeof BrowsedPage>;
+const BrowsedPage = record({
+  objects: Type.Array(BrowsedObject),
+  next: orNull(Type.String(), 'Asks for the next page; null: this is the last one'),
 });
 
 export const LIST_OBJECTS = {
@@ -38,13 +48,7 @@ export const LIST_OBJECTS = {
     ),
   }),
   response: {
-    200: json(
-      record({
-        objects: Type.Array(BrowsedObject),
-        next: orNull(Type.String(), 'Asks for the next page; null: this is the last one'),
-      }),
-      'A page, by name',
-    ),
+    200: json(BrowsedPage, 'A page, by name'),
     ...errors(['INVALID_REQUEST'], { missing: ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] }),
   },
 };
@@ -63,60 +67,60 @@ export const DESCRIBE_BODY: ParsedBody = { parsedBody: DescribeBody };
 
 const Typed = record({ name: text('Its name; of a parameter `1` for `$1` and the first `?`'), type: text('SQL type') });
 
+export type DescribedEntry = Static<typeof Described>;
+const Described = record({
+  kind: Type.Unsafe<'rows' | 'count' | 'nothing'>({
+    type: 'string',
+    enum: ['rows', 'count', 'nothing'],
+    description: 'rows; the number of changed rows; or neither',
+  }),
+  tag: text('The statement by its first words: SELECT, INSERT, CREATE TABLE'),
+  columns: orNull(Type.Array(Typed), 'Columns of its rows; null: it has none, or they depend on data'),
+  parameters: Type.Array(Typed, { description: 'A parameter whose type nothing decides is a VARCHAR' }),
+});
+
 export const DESCRIBE = {
   operationId: 'describe',
   summary: 'What a statement would answer, and of which types its parameters are',
   description: 'Nothing runs, and nothing of it is in the history.',
   headers: Type.Object(SESSION),
   response: {
-    200: json(
-      record({
-        kind: Type.Unsafe<'rows' | 'count' | 'nothing'>({
-          type: 'string',
-          enum: ['rows', 'count', 'nothing'],
-          description: 'rows; the number of changed rows; or neither',
-        }),
-        tag: text('The statement by its first words: SELECT, INSERT, CREATE TABLE'),
-        columns: orNull(Type.Array(Typed), 'Columns of its rows; null: it has none, or they depend on data'),
-        parameters: Type.Array(Typed, { description: 'A parameter whose type nothing decides is a VARCHAR' }),
-      }),
-      'The statement',
-    ),
+    200: json(Described, 'The statement'),
     ...errors([...STATEMENT_ERRORS], { headers: PLACE_HEADER }),
   },
 };
+
+export type SessionEntry = Static<typeof Session>;
+const Session = record({
+  catalog: text('Current catalog'),
+  schema: text('Current schema, levels joined by dots'),
+  role: orNull(Type.String(), 'The one role that functions see; null: all that are granted'),
+  settings: Type.Array(
+    record({
+      name: text('Setting'),
+      value: text('Its value'),
+      is_set: Type.Boolean({ description: 'The session has set it' }),
+    }),
+  ),
+  transaction: orNull(
+    record({
+      state: Type.Unsafe<'open' | 'failed'>({
+        type: 'string',
+        enum: ['open', 'failed'],
+        description: 'failed: it takes nothing but ROLLBACK',
+      }),
+      read_only: Type.Boolean({ description: 'It changes nothing' }),
+    }),
+    'The transaction that it is in',
+  ),
+});
 
 export const GET_SESSION = {
   operationId: 'getSession',
   summary: 'The session as it is now: catalog, schema, settings, transaction',
   headers: Type.Object(SESSION),
   response: {
-    200: json(
-      record({
-        catalog: text('Current catalog'),
-        schema: text('Current schema, levels joined by dots'),
-        role: orNull(Type.String(), 'The one role that functions see; null: all that are granted'),
-        settings: Type.Array(
-          record({
-            name: text('Setting'),
-            value: text('Its value'),
-            is_set: Type.Boolean({ description: 'The session has set it' }),
-          }),
-        ),
-        transaction: orNull(
-          record({
-            state: Type.Unsafe<'open' | 'failed'>({
-              type: 'string',
-              enum: ['open', 'failed'],
-              description: 'failed: it takes nothing but ROLLBACK',
-            }),
-            read_only: Type.Boolean({ description: 'It changes nothing' }),
-          }),
-          'The transaction that it is in',
-        ),
-      }),
-      'The session',
-    ),
+    200: json(Session, 'The session'),
     ...errors(['INVALID_REQUEST', 'NOT_ACTIVE'], { missing: ['CATALOG_NOT_FOUND'] }),
   },
 };
@@ -131,24 +135,24 @@ const CompleteRequest = record({
 });
 export const COMPLETE_BODY: ParsedBody = { parsedBody: CompleteRequest };
 
+export type CompletionEntry = Static<typeof Completion>;
+const Completion = record({
+  from: integer('Where the name begins that the proposals replace'),
+  proposals: Type.Array(
+    record({
+      label: text('The name'),
+      kind: text('catalog, schema, table, view, column, function or keyword'),
+      detail: orNull(Type.String(), 'Type of a column, place of a relation'),
+    }),
+  ),
+});
+
 export const COMPLETE = {
   operationId: 'complete',
   summary: 'Names that may stand at a place of a text',
   description: 'Proposals come from the lists of the caller; nothing runs.',
   response: {
-    200: json(
-      record({
-        from: integer('Where the name begins that the proposals replace'),
-        proposals: Type.Array(
-          record({
-            label: text('The name'),
-            kind: text('catalog, schema, table, view, column, function or keyword'),
-            detail: orNull(Type.String(), 'Type of a column, place of a relation'),
-          }),
-        ),
-      }),
-      'Proposals, the best first',
-    ),
+    200: json(Completion, 'Proposals, the best first'),
     ...errors(['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE'], { missing: ['CATALOG_NOT_FOUND'] }),
   },
 };

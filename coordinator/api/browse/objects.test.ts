@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyOf, objectPage, type BrowsedObject } from './objects.ts';
+import type { BrowsedObject } from './browse-operations.ts';
+import { keyOf, objectPage } from './objects.ts';
 
 const object = (name: string, schema: string | null, kind: BrowsedObject['kind'] = 'table'): BrowsedObject => ({
   kind,

@@ -5,19 +5,7 @@ import { schemaName } from '../../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
 import type { Relation } from '../../catalog-client/relation.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
-
-/** A thing that the tree of the console shows. */
-export type BrowsedObject = {
-  readonly kind: 'catalog' | 'schema' | 'table' | 'view' | 'materialized view' | 'stage' | 'column';
-  readonly name: string;
-  readonly catalog: string | null;
-  readonly schema: string | null;
-  /** The table or view of a column. */
-  readonly relation: string | null;
-  /** SQL type of a column. */
-  readonly type: string | null;
-  readonly comment: string | null;
-};
+import type { BrowsedObject } from './browse-operations.ts';
 
 /** Which objects are asked for: those below a place, or those whose name contains a text. */
 export type ObjectRequest = {

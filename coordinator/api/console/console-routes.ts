@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { openConsoleCode } from '#shared/console/console-code.ts';
+import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
@@ -106,7 +107,9 @@ async function signedIn(
   { authenticate, signIn, keyring, nowMs, useCode }: Parts,
 ): Promise<{ readonly caller: Caller; readonly token: string }> {
   const address = request.ip;
-  if ('username' in shown) return signIn(shown.username, shown.password, { address, tenant: shown.tenant ?? null });
+  const agent = request.headers['user-agent'] ?? null;
+  if ('username' in shown)
+    return signIn(shown.username, shown.password, { address, tenant: shown.tenant ?? null, agent });
   if ('token' in shown) return byToken(shown.token, authenticate, signIn, address);
   const { id, token, untilMs } = openConsoleCode(shown.code, keyring, nowMs());
   const caller = await authenticate(`Bearer ${token}`, address);
@@ -114,9 +117,9 @@ async function signedIn(
   throw new SkeinError('UNAUTHENTICATED', 'the link was used before: skein console prints another');
 }
 
-/** A personal access token becomes an access token, with which the session ends. */
+/** A personal access token, or one of an identity provider, becomes an access token, with which the session ends. */
 async function byToken(token: string, authenticate: Authenticate, signIn: SignIn, address: string) {
-  if (token.startsWith('skein_pat_')) return signIn('', token, { address, tenant: null });
+  if (token.startsWith('skein_pat_') || isOutsideToken(token)) return signIn('', token, { address, tenant: null });
   return { caller: await authenticate(`Bearer ${token}`, address), token };
 }
 

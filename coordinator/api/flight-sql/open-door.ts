@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { ByteBudget } from '#shared/byte-budget.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { flightHost } from '#shared/config/flight-host.ts';
@@ -12,6 +10,7 @@ import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import { Connections } from './connections.ts';
 import { closeSession } from './end-transaction.ts';
+import type { FlightDoor } from './flight-door.ts';
 import { FlightResults } from './flight-results.ts';
 import { startFlight } from './flight-server.ts';
 import { FlightTransactions } from './flight-transactions.ts';
@@ -28,6 +27,7 @@ type Parts = {
   readonly tls: DoorTls | undefined;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;
+  readonly arrivals: FlightDoor['arrivals'];
 };
 
 /**
@@ -41,7 +41,7 @@ const SWEEP_MS = 1_000;
 /** Opens the door of Flight SQL. @throws PORT_IN_USE */
 export async function openFlightDoor(
   { config, log }: { readonly config: Config; readonly log: Logger },
-  { queries, sessions, authenticate, signIn, tls, standby }: Parts,
+  { queries, sessions, authenticate, signIn, tls, standby, arrivals }: Parts,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const results = new FlightResults({
     ttlMs: config['coordinator.result_ttl'],
@@ -51,20 +51,7 @@ export async function openFlightDoor(
   const signedInMax = config['coordinator.flight_connections_max'];
   const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax, refusalsMax: REFUSALS_MAX });
   const nowMs = (): number => systemClock.monotonicMs();
-  const held = {
-    queries,
-    transactions: new FlightTransactions({
-      perSessionMax: config['coordinator.sessions_per_principal_max'],
-      sessionsMax: config['coordinator.sessions_max'],
-    }),
-    prepared: new PreparedHandles({
-      perSessionMax: config['coordinator.prepared_statements_max'],
-      bytesPerPrincipalMax:
-        config['coordinator.prepared_bytes_per_principal_max'] + config['coordinator.flight_bound_bytes_max'],
-      idleMs: config['coordinator.session_idle'],
-      nowMs,
-    }),
-  };
+  const held = { queries, ...handles(config, nowMs) };
   const ends = new SessionEnds({
     nowMs: () => systemClock.nowMs(),
     sessionsMax: config['coordinator.sessions_max'],
@@ -85,14 +72,20 @@ export async function openFlightDoor(
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
       ...held,
-      visits: new Visits({ authenticate, signIn, sessions, connections, newcomers, ends, nowMs }),
+      visits: new Visits({
+        authenticate,
+        signIn,
+        sessions,
+        connections,
+        newcomers,
+        ends,
+        nowMs,
+        trustedProxies: config['coordinator.trusted_proxies'],
+      }),
       sessions,
       results,
       standby,
-      arrivals: {
-        folder: join(config.data_dir, 'spool'),
-        budget: new ByteBudget(config['coordinator.arrived_rows_bytes']),
-      },
+      arrivals,
       config,
       log,
     },
@@ -105,3 +98,18 @@ export async function openFlightDoor(
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `grpc+${tls === undefined ? 'tcp' : 'tls'}://${name}:${server.port}`, close };
 }
+
+/** The transactions and prepared statements of sessions. */
+const handles = (config: Config, nowMs: () => number) => ({
+  transactions: new FlightTransactions({
+    perSessionMax: config['coordinator.sessions_per_principal_max'],
+    sessionsMax: config['coordinator.sessions_max'],
+  }),
+  prepared: new PreparedHandles({
+    perSessionMax: config['coordinator.prepared_statements_max'],
+    bytesPerPrincipalMax:
+      config['coordinator.prepared_bytes_per_principal_max'] + config['coordinator.flight_bound_bytes_max'],
+    idleMs: config['coordinator.session_idle'],
+    nowMs,
+  }),
+});

@@ -1,5 +1,7 @@
 import type { Metadata } from '@grpc/grpc-js';
+import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
+import { forwardedAddress } from '#shared/http/forwarded-address.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import { isUuid } from '#shared/id.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
@@ -60,6 +62,8 @@ type VisitOptions = {
   readonly newcomers: Pick<Newcomers, 'begin' | 'signedIn'>;
   readonly ends: SessionEnds;
   readonly nowMs: () => number;
+  /** `coordinator.trusted_proxies` */
+  readonly trustedProxies: readonly string[];
 };
 
 /** Finds out who makes a call, and in which session. */
@@ -68,8 +72,11 @@ export class Visits {
   /** The callers of calls, by their metadata. */
   readonly #signedIn = new WeakMap<Metadata, Promise<SignedIn>>();
 
+  readonly #forwarded: ReturnType<typeof forwardedAddress>;
+
   constructor(options: VisitOptions) {
     this.#options = options;
+    this.#forwarded = forwardedAddress(options.trustedProxies);
   }
 
   /** @throws UNAUTHENTICATED, CATALOG_UNAVAILABLE, PAYLOAD_TOO_LARGE */
@@ -128,16 +135,18 @@ export class Visits {
 
   async #check(call: IncomingCall): Promise<SignedIn> {
     const { metadata } = call;
+    const address = this.#forwarded(addressOf(call.getPeer()), headerOf(metadata, 'x-forwarded-for'));
     const header = headerOf(metadata, 'authorization');
     const [, scheme = '', credentials = ''] = /^(\w+) +(\S+) *$/.exec(header ?? '') ?? [];
     switch (scheme.toLowerCase()) {
       case 'basic': {
         const { user, password } = readBasic(credentials);
-        const place = { address: addressOf(call.getPeer()), tenant: headerOf(metadata, 'tenant') ?? null };
+        const agent = headerOf(metadata, 'user-agent') ?? null;
+        const place = { address, tenant: headerOf(metadata, 'tenant') ?? null, agent };
         return { ...(await this.#options.signIn(user, password, place)), isBasic: true };
       }
       case 'bearer':
-        return this.#bearer(credentials, addressOf(call.getPeer()));
+        return this.#bearer(credentials, address);
       default:
         throw new SkeinError(
           'UNAUTHENTICATED',
@@ -150,8 +159,8 @@ export class Visits {
   async #bearer(credentials: string, address: string): Promise<SignedIn> {
     const [token = '', session] = credentials.split(SESSION_MARK, 2);
     const caller = await this.#options.authenticate(`Bearer ${token}`, address);
-    // A personal access token is exchanged for another access token again and again: its session has another name.
-    const isBasic = token.startsWith(ACCESS_TOKEN_PREFIX);
+    // A personal access token, or one of an identity provider, is exchanged for another access token again and again: its session has another name.
+    const isBasic = token.startsWith(ACCESS_TOKEN_PREFIX) || isOutsideToken(token);
     return { caller, token, isBasic, ...(session !== undefined && isUuid(session) ? { session } : {}) };
   }
 

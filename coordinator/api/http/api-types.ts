@@ -142,6 +142,7 @@ const status = Type.Unsafe<(typeof RECORD_STATUSES)[number]>({
 });
 const queryType = Type.Unsafe<QueryType>({ type: 'string', enum: QUERY_TYPES, description: 'Kind of the statement' });
 
+export type RecordEntry = Static<typeof HistoryRecord>;
 /** The query history record (service specification) in camelCase. */
 const HistoryRecord = record({
   queryId: text('Id of the query'),
@@ -218,6 +219,7 @@ export const QosStats = record({
 });
 
 const figure = (description: string) => orNull(Type.Integer(), `${description}; null before its first heartbeat`);
+export type WorkerEntry = Static<typeof Worker>;
 const Worker = record({
   name: orNull(Type.String(), 'Its name; null before its first heartbeat'),
   state: Type.Unsafe<WorkerView['state']>({
@@ -299,6 +301,7 @@ const TasksEvent = record({
     .properties,
 });
 
+export type QueryProfileEntry = Static<typeof QueryProfile>;
 const QueryProfile = record({
   queryId: text('Id of the query'),
   status,
@@ -374,7 +377,7 @@ export const Whoami = record({
   scopes: Type.Array(text('Scope of the token')),
   privileges: Type.Array(text('Privilege that was granted to it')),
   actions: Type.Array(text('Action that it may do with this token, such as table.list')),
-  auth_method: text('How it signed in: password, pat, keypair, client, operator'),
+  auth_method: text('How it signed in: password, sso, pat, keypair, client, federated, operator'),
   expires_at: TIME,
 });
 

@@ -11,6 +11,7 @@ import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
+import { ADMINISTER_OPERATIONS, NO_PRINCIPALS } from '#test/support/documented-routes.ts';
 import { INSPECT_OPERATIONS, noTables } from '#test/support/inspected-tables.ts';
 import { noStages, STAGE_OPERATIONS } from '#test/support/no-stages.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -137,6 +138,7 @@ function options(): HttpOptions {
     holdbackBytes: 1_000,
     browse: BROWSE,
     inspector: noTables(),
+    administer: NO_PRINCIPALS,
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {
@@ -613,8 +615,10 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/events?topics=queries,queries,tasks,groups,cluster'],
     ['GET', '/api/events', { headers: {} }],
     ['GET', '/api/cluster'],
+    ['GET', '/api/cluster/series'],
     ['GET', '/api/cluster?offset=-1'],
     ['GET', '/api/cluster', { headers: {} }],
+    ['GET', '/api/cluster/series', { headers: {} }],
     ['GET', '/api/objects?limit=1'],
     ['GET', '/api/objects?limit=0'],
     ['GET', '/api/objects', { headers: {} }],
@@ -701,6 +705,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     getQosStats: [200, 401],
     getResourceGroup: [200, 404, 401],
     getCluster: [200, 400, 401],
+    getClusterSeries: [200, 401],
     streamEvents: [400, 401, 200],
     listTables: [200, 400, 403, 401],
     describeTable: [200, 403, 401],
@@ -712,7 +717,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     metrics: [200, 401],
     openapi: [200],
   });
-  expect([...Object.keys(seen), ...STAGE_OPERATIONS, ...INSPECT_OPERATIONS].sort()).toEqual(
+  expect([...Object.keys(seen), ...STAGE_OPERATIONS, ...INSPECT_OPERATIONS, ...ADMINISTER_OPERATIONS].sort()).toEqual(
     document.operations.toSorted(),
   );
   expect(endedSessions).toEqual([QUARANTINED]);

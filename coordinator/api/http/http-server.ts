@@ -26,6 +26,7 @@ import type { KeptResults } from '../../result/kept-results.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { browseRoutes, type BrowseApi } from '../browse/browse-routes.ts';
 import { statementRoutes } from '../browse/statement-routes.ts';
+import { administerRoutes, type AdministerApi } from '../administer/administer-routes.ts';
 import { inspectRoutes } from '../inspect/inspect-routes.ts';
 import { consoleRoutes, type ConsoleOptions } from '../console/console-routes.ts';
 import { AllAsRows } from './all-as-rows.ts';
@@ -76,6 +77,7 @@ export type HttpOptions = {
   readonly tables: TableApi;
   readonly browse: BrowseApi;
   readonly inspector: Inspector;
+  readonly administer: AdministerApi;
   readonly stages: StageApi;
   /** Absent: `coordinator.console` is off. */
   readonly console?: ConsoleOptions | undefined;
@@ -175,6 +177,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
     inspectRoutes(routes, { inspector: options.inspector, onRequest: authenticator(options), callerOf });
+    administerRoutes(routes, { administer: options.administer, onRequest: authenticator(options), callerOf });
     browseRoutes(routes, { browse: options.browse, onRequest: authenticator(options), callerOf });
     statementRoutes(routes, {
       queries: options.queries,

@@ -1,7 +1,8 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
 import { TOPICS } from '../../observe/event-stream.ts';
 import { QosStats, ref, ResourceGroupList } from './api-types.ts';
+import { integer, record } from '../../profile/schema-parts.ts';
 import { errors, json } from './operation-parts.ts';
 
 /** The operations that show the cluster beside its queries, as fastify schemas like those of `operations.ts`. */
@@ -62,6 +63,34 @@ export const GET_CLUSTER = {
     200: json(ref('Cluster'), 'The cluster'),
     ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE']),
   },
+};
+
+const numbers = (description: string) => Type.Array(Type.Number(), { description });
+
+export type ClusterSeriesEntry = Static<typeof ClusterSeriesBody>;
+const ClusterSeriesBody = record({
+  step_s: integer('Seconds between two points'),
+  seconds: numbers('When, in seconds since 1970; the oldest first'),
+  queries_running: numbers('Queries that run'),
+  queries_queued: numbers('Queries that wait for admission'),
+  running_by_class: record({
+    interactive: numbers('Queries of the class that run'),
+    medium: numbers('The same of class medium'),
+    batch: numbers('The same of class batch'),
+  }),
+  slots: numbers('Slots of all workers'),
+  running_tasks: numbers('Tasks that have begun and not ended'),
+  memory_limit_bytes: numbers('Memory of all workers for tasks and what they spool'),
+  memory_granted_bytes: numbers('Memory limits of running tasks'),
+  spool_bytes: numbers('Output that waits for its readers'),
+});
+
+export const GET_SERIES = {
+  operationId: 'getClusterSeries',
+  summary: 'The figures of the cluster over the last hour of this coordinator’s term',
+  description:
+    'A point every five seconds, each member a list with an entry for each point. Figures count all tenants, and nothing is named.',
+  response: { 200: json(ClusterSeriesBody, 'The points'), ...errors(['FORBIDDEN', 'NOT_ACTIVE']) },
 };
 
 /** Longest id of an event that is taken. */

@@ -282,6 +282,46 @@ export const TABLE_HEALTH = {
   },
 };
 
+/** Dropped tables of a page. */
+const DROPPED_MAX = 1_000;
+export const DROPPED_DEFAULT = 100;
+
+export const DROPPED_TABLES = {
+  operationId: 'droppedTables',
+  summary: 'The tables of a catalog that were dropped: what UNDROP TABLE can bring back',
+  params: Type.Object({ catalog: Type.String({ description: 'Name of the catalog' }) }),
+  querystring: Type.Object({
+    after: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: DROPPED_MAX, default: DROPPED_DEFAULT, description: 'How many at most' }),
+    ),
+  }),
+  response: {
+    200: json(
+      record({
+        tables: Type.Array(
+          record({
+            id: text('Id'),
+            schema: text('Schema, levels joined by dots'),
+            namespace: Type.Array(Type.String(), { description: 'Its levels' }),
+            name: text('Name'),
+            state: text('dropped: it can be had back; purging: its files are being deleted; purge-failed'),
+            dropped_at: TIME,
+            dropped_by: text('Who dropped it'),
+            expires_at: TIME,
+            purge: flag('Its files are deleted after that'),
+            error: orNull(Type.String(), 'Why its files are not deleted yet'),
+          }),
+          { description: 'In the order in which they were made' },
+        ),
+        next: orNull(Type.String(), 'Asks for the next page; null: this is the last one'),
+      }),
+      'A page',
+    ),
+    ...errors(['FORBIDDEN', 'INVALID_REQUEST'], { missing: ['CATALOG_NOT_FOUND'] }),
+  },
+};
+
 export const VIEW_VERSIONS = {
   operationId: 'viewVersions',
   summary: 'A view with its versions and their texts',

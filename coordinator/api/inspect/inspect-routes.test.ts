@@ -4,26 +4,21 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readViewDefinition } from '../../binding/view-definition.ts';
 import type { LoadedTable } from '../../binding/table-source.ts';
-import { silentLogger } from '#shared/log/logger.ts';
 import { sumChanges } from '#shared/iceberg/sum-changes.ts';
 import { sumFiles } from '#shared/iceberg/sum-files.ts';
 import { limitsHere } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { ReadingPlace } from '#shared/iceberg/scan-request.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { ApiDocument } from '#test/support/api-document.ts';
 import { callerOf } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
+import { DocumentedRoutes } from '#test/support/documented-routes.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { INSPECT_OPERATIONS, inspectedTable, inspectorOf } from '#test/support/inspected-tables.ts';
-import type { Caller } from '../../auth/authenticate.ts';
-import { documentedApp, type DocumentedApp } from '../http/documented-app.ts';
-import { sendError } from '../http/error-reply.ts';
 import { inspectRoutes } from './inspect-routes.ts';
 
 let dir: string;
-let app: DocumentedApp;
-let document: ApiDocument;
+let routes: DocumentedRoutes;
 
 const VIEW: LoadedTable = {
   kind: 'view',
@@ -67,37 +62,16 @@ beforeAll(async () => {
     { sums: (request) => sumFiles(place, request, false), changes: (request) => sumChanges(place, request, false) },
     ({ table: name }) => found[name] ?? { kind: 'missing', code: 'TABLE_NOT_FOUND' },
   );
-  const callers: Readonly<Record<string, Caller>> = {
-    good: callerOf('t', 'p', allowing('table.describe', 'view.describe')),
+  const callers = {
+    good: callerOf('t', 'p', allowing('table.describe', 'view.describe', 'table.list')),
     poor: callerOf('t', 'q', allowing()),
   };
-  app = documentedApp({});
-  app.decorateRequest('caller', null);
-  app.setErrorHandler((error, _request, reply) => sendError(reply, error, silentLogger, true));
-  const callerOfRequest = ({
-    headers,
-  }: {
-    readonly headers: { readonly authorization?: string | undefined };
-  }): Caller => callers[headers.authorization ?? ''] ?? callerOf('t', 'q', allowing());
-  void app.register((routes, _options, done) => {
-    inspectRoutes(routes, { inspector, onRequest: () => Promise.resolve(), callerOf: callerOfRequest });
-    done();
-  });
-  await app.ready();
-  document = new ApiDocument(app.swagger());
+  routes = new DocumentedRoutes(callers, (app, parts) => inspectRoutes(app, { inspector, ...parts }));
 });
 afterAll(async () => {
-  await app.close();
+  await routes[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
 });
-
-async function get(path: string, as = 'good'): Promise<readonly [string, number]> {
-  const url = `/api/catalogs/lake/namespaces/a/${path}`;
-  const answer = await app.inject({ method: 'GET', url, headers: { authorization: as } });
-  const headers = new Headers(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
-  const told = { method: 'GET', path: url, status: answer.statusCode, headers, text: answer.payload };
-  return [document.check(told) ?? 'none', answer.statusCode];
-}
 
 test('every operation answers as the OpenAPI document says, when it succeeds and when it fails', async () => {
   const seen: Record<string, number[]> = {};
@@ -123,9 +97,14 @@ test('every operation answers as the OpenAPI document says, when it succeeds and
     ['views/t'],
     ['views/gone'],
     ['views/v', 'poor'],
+    ['/api/catalogs/lake/dropped-tables?limit=1'],
+    ['/api/catalogs/gone/dropped-tables'],
+    ['/api/catalogs/lake/dropped-tables?limit=0'],
+    ['/api/catalogs/lake/dropped-tables', 'poor'],
   ] as const;
   for (const [path, as] of asked) {
-    const [operation, status] = await get(path, as);
+    const url = path.startsWith('/') ? path : `/api/catalogs/lake/namespaces/a/${path}`;
+    const { operation, status } = await routes.ask(url, as === undefined ? {} : { as });
     (seen[operation] ??= []).push(status);
   }
   expect(seen).toEqual({
@@ -135,17 +114,14 @@ test('every operation answers as the OpenAPI document says, when it succeeds and
     tableFiles: [200, 200, 400],
     tableHealth: [200, 403],
     viewVersions: [200, 400, 404, 403],
+    droppedTables: [200, 404, 400, 403],
   });
   expect(Object.keys(seen).toSorted()).toEqual(INSPECT_OPERATIONS);
 });
 
 test('a view has its versions, the newest first', async () => {
-  const answer = await app.inject({
-    method: 'GET',
-    url: '/api/catalogs/lake/namespaces/a/views/v',
-    headers: { authorization: 'good' },
-  });
-  expect(answer.json()).toMatchObject({
+  const answer = await routes.ask('/api/catalogs/lake/namespaces/a/views/v');
+  expect(JSON.parse(answer.text)).toMatchObject({
     is_materialized: false,
     version_id: 2,
     versions: [

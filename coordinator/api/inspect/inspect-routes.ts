@@ -3,6 +3,8 @@ import type { Caller } from '../../auth/authenticate.ts';
 import type { Inspector } from '../../inspect/inspector.ts';
 import type { DocumentedApp } from '../http/documented-app.ts';
 import {
+  DROPPED_DEFAULT,
+  DROPPED_TABLES,
   SNAPSHOTS_DEFAULT,
   TABLE_CHANGES,
   TABLE_DETAILS,
@@ -45,6 +47,10 @@ export function inspectRoutes(app: DocumentedApp, { inspector, onRequest, caller
   app.get(`${table}/health`, { schema: TABLE_HEALTH, onRequest }, (request) =>
     inspector.health(request.params, asked(request)),
   );
+  app.get('/api/catalogs/:catalog/dropped-tables', { schema: DROPPED_TABLES, onRequest }, (request) => {
+    const { after, limit = DROPPED_DEFAULT } = request.query;
+    return inspector.dropped(request.params.catalog, { after, limit }, asked(request));
+  });
   app.get(`${namespace}/views/:view`, { schema: VIEW_VERSIONS, onRequest }, (request) => {
     const { view, ...place } = request.params;
     return inspector.view({ ...place, table: view }, asked(request));

@@ -1,3 +1,4 @@
+import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
 import { must } from '#shared/must.ts';
 import { isPresent, type ArrowColumn, type ArrowLayout } from './arrow-columns.ts';
 import { arrayCells } from './array-cells.ts';
@@ -5,7 +6,7 @@ import type { Cells } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { writeInterval, writeNumeric, writeUuid } from './parsed-values.ts';
-import { oidOfKind, type PostgresColumn, type ValueKind } from './postgres-type.ts';
+import { oidOfKind, type PostgresColumn } from './postgres-type.ts';
 
 export type CellForm = { readonly kind: ValueKind; readonly element: ValueKind | null; readonly isBinary: boolean };
 

@@ -1,4 +1,5 @@
 import { Extended } from './extended.ts';
+import { InsertBatch } from './insert-batch.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
@@ -13,6 +14,11 @@ const BESIDE_BYTES = 64 * 1024;
 
 /** Messages that are answered in turn with an error's rest: after it they are skipped to the next Sync. */
 const EXTENDED: ReadonlySet<string> = new Set(['P', 'B', 'D', 'E', 'C']);
+
+/** Messages that a client sends during a COPY. */
+const COPIED: ReadonlySet<string> = new Set(['d', 'c', 'f']);
+/** Messages before which executions that wait for others run. */
+const ENDS_BATCH: ReadonlySet<string> = new Set(['S', 'H', 'Q', 'P']);
 
 /** Serves one client who has signed in, until it leaves. */
 export class Connection {
@@ -32,15 +38,25 @@ export class Connection {
     this.#door = door;
     this.#reader = wire.reader;
     this.#writer = wire.writer;
-    this.#statements = new Statements(door, entered, wire.writer);
-    this.#extended = new Extended(this.#statements, wire.writer, {
-      statementsMax: config['coordinator.prepared_statements_max'],
-      bytesMax: config['coordinator.prepared_bytes_per_principal_max'],
+    this.#statements = new Statements(door, entered, wire);
+    this.#extended = new Extended(this.#statements, {
+      writer: wire.writer,
+      inserts: new InsertBatch(door, this.#statements, entered.session.tenant),
+      portalsMax: config['coordinator.cursors_max'],
     });
   }
 
   cancel(reason: string): void {
     this.#statements.cancel(reason);
+  }
+
+  get isInTransaction(): boolean {
+    return this.#statements.state !== 'I';
+  }
+
+  /** The number by which other connections cancel its statements. */
+  set backendPid(pid: number) {
+    this.#statements.backendPid = pid;
   }
 
   /** Tells the client settings that it has not been told, or that have changed. */
@@ -65,12 +81,14 @@ export class Connection {
 
   async #answer(type: string, body: MessageBody, isBeforeSync: boolean): Promise<void> {
     if (type === 'S') {
+      if (!this.#isSkipping) await this.#step(type, body, true);
       if (!this.#isSkipping) await this.#settle();
       this.#isSkipping = false;
       this.#extended.synced();
       await this.#ready();
     } else if (type === 'Q') {
       // As Postgres has it: a query that was sent behind what has failed is not run.
+      if (!this.#isSkipping) await this.#step(type, body, false);
       if (this.#isSkipping) return;
       this.#extended.queried();
       await this.#query(body.text());
@@ -78,7 +96,10 @@ export class Connection {
       this.#extended.synced();
       await this.#ready();
     } else if (type === 'H') {
+      if (!this.#isSkipping) await this.#step(type, body, isBeforeSync);
       await this.#writer.flush();
+    } else if (COPIED.has(type)) {
+      // As Postgres has it: these were sent before the client knew of an error.
     } else if (EXTENDED.has(type)) {
       if (!this.#isSkipping) await this.#step(type, body, isBeforeSync);
     } else {
@@ -89,12 +110,14 @@ export class Connection {
   async #step(type: string, body: MessageBody, isBeforeSync: boolean): Promise<void> {
     const extended = this.#extended;
     try {
+      if (ENDS_BATCH.has(type)) await extended.runWaiting(isBeforeSync ? 'before Sync' : 'others follow');
       if (type === 'P') await extended.parse(body);
-      else if (type === 'B') extended.bind(body);
-      else if (type === 'D') extended.describe(body);
+      else if (type === 'B') await extended.bind(body);
+      else if (type === 'D') await extended.describe(body);
       else if (type === 'E') await extended.execute(body, isBeforeSync ? 'before Sync' : 'others follow');
-      else extended.close(body);
-    } catch (error) {
+      else if (type === 'C') extended.close(body);
+    } catch (thrown) {
+      const error = await extended.failed(thrown);
       this.#isSkipping = true;
       await this.#fail(error);
       await this.#writer.flush();

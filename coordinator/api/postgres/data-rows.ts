@@ -13,8 +13,8 @@ const LENGTH_BYTES = 4;
 /** Bytes up to which a loop is quicker than a call that copies. */
 const SHORT_BYTES = 24;
 
-/** The messages DataRow of some rows, made column by column. */
-export function dataRows(columns: readonly Cells[], rows: number): Buffer {
+/** The messages DataRow of some rows, made column by column. @param type another message whose body is such a row */
+export function dataRows(columns: readonly Cells[], rows: number, type = DATA_ROW): Buffer {
   const places = new Int32Array(rows).fill(HEAD_BYTES + LENGTH_BYTES * columns.length);
   for (const cells of columns) addLengths(places, cells);
   let total = 0;
@@ -27,7 +27,7 @@ export function dataRows(columns: readonly Cells[], rows: number): Buffer {
   for (let row = 0; row < rows; row += 1) {
     const at = places[row] ?? 0;
     const end = row + 1 < rows ? (places[row + 1] ?? 0) : total;
-    out[at] = DATA_ROW;
+    out[at] = type;
     out.writeInt32BE(end - at - 1, at + 1);
     out.writeUInt16BE(columns.length, at + 5);
   }

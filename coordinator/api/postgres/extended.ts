@@ -1,6 +1,10 @@
+import { must } from '#shared/must.ts';
+import type { PreparedStatement } from '../../session/prepared-statement.ts';
 import { printSqlType } from '../../plan/sql-type.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
+import { isInsertOfOneRow } from '../../command/bound-insert.ts';
+import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import { Portals } from './portals.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
@@ -21,23 +25,34 @@ type Prepared = {
   readonly description: StatementDescription | null;
   /** Numbers of the types of parameters: as declared, else as the statement takes them. */
   readonly oids: readonly number[];
+  /** It is an INSERT of one row, executions of which may become one. */
+  readonly insertsOneRow: boolean;
 };
 
-export type ExtendedLimits = { readonly statementsMax: number; readonly bytesMax: number };
+export type ExtendedParts = {
+  readonly writer: WireWriter;
+  readonly inserts: InsertBatch;
+  readonly portalsMax: number;
+};
 
 /** The extended protocol of one connection: prepared statements and portals by their names (the empty one is used again and again). */
 export class Extended {
   readonly #statements: Statements;
   readonly #writer: WireWriter;
-  readonly #limits: ExtendedLimits;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #inserts: InsertBatch;
+  /** Messages that waited when the first execution was put off. */
+  #mark = 0;
+  /** Those with a name are the session's, so that EXECUTE and DEALLOCATE know them, and Bind those of PREPARE. */
+  readonly #parsed = new WeakMap<PreparedStatement, Prepared>();
+  /** The one without a name. */
+  #unnamed: Prepared | undefined;
   readonly #portals: Portals;
 
-  constructor(statements: Statements, writer: WireWriter, limits: ExtendedLimits) {
+  constructor(statements: Statements, { writer, inserts, portalsMax }: ExtendedParts) {
     this.#statements = statements;
     this.#writer = writer;
-    this.#limits = limits;
-    this.#portals = new Portals(statements, writer, limits.statementsMax);
+    this.#inserts = inserts;
+    this.#portals = new Portals(statements, writer, portalsMax);
   }
 
   /** Portals end with their transaction. */
@@ -47,7 +62,7 @@ export class Extended {
 
   /** A simple Query comes: it ends what has no name. */
   queried(): void {
-    this.#prepared.delete('');
+    this.#unnamed = undefined;
     this.#portals.close('');
   }
 
@@ -56,28 +71,51 @@ export class Extended {
     return this.#portals.beforeStatement(statement, place);
   }
 
+  /** Runs the executions that wait for others. Their answers are sent only when they are right. @throws WireError, StatementError, SkeinError */
+  async runWaiting(place: PortalExecution['place']): Promise<void> {
+    if (this.#inserts.isEmpty) return;
+    try {
+      await this.#inserts.run(place);
+    } catch (error) {
+      this.#writer.takeBack(this.#mark);
+      throw error;
+    }
+  }
+
+  /** A message has failed; those before it run first. @returns the first error */
+  async failed(error: unknown): Promise<unknown> {
+    try {
+      await this.runWaiting('others follow');
+      return error;
+    } catch (earlier) {
+      return earlier;
+    }
+  }
+
   async parse(body: MessageBody): Promise<void> {
     const name = body.text();
     const text = body.text();
     const declared = body.list(() => body.int32());
-    if (name !== '' && this.#prepared.has(name)) throw new WireError('42P05', `prepared statement "${name}" exists`);
-    this.#prepared.delete(name);
+    if (name === '') this.#unnamed = undefined;
+    else if (this.#statements.prepared(name) !== undefined) {
+      throw new WireError('42P05', `prepared statement "${name}" already exists`);
+    }
     const [first, second] = splitStatements(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
-    this.#reserve(text);
-    // The engine takes declared types when all of them have a name there.
-    const names = declared.map(declaredType);
-    const types = names.every((known) => known !== undefined) ? names : [];
+    const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
-    this.#prepared.set(name, { text, sql, offset, description, oids });
+    const insertsOneRow = description?.kind === 'count' && isInsertOfOneRow(sql);
+    const prepared = { text, sql, offset, description, oids, insertsOneRow };
+    if (name === '') this.#unnamed = prepared;
+    else this.#parsed.set(this.#statements.keepPrepared(name, { sql, types, description }), prepared);
     this.#writer.push(messages.parseComplete());
   }
 
-  bind(body: MessageBody): void {
+  async bind(body: MessageBody): Promise<void> {
     const name = body.text();
-    const prepared = this.#find(body.text());
+    const prepared = await this.#find(body.text());
     const formats = body.list(() => body.int16());
     const values = body.list(() => {
       const length = body.int32();
@@ -90,24 +128,32 @@ export class Extended {
     }
     if (values.length > PARAMETERS_MAX) throw new WireError('54023', `at most ${PARAMETERS_MAX} parameters`);
     const forms = formatsOf(formats, values.length);
-    const parameters = (description?.parameters ?? []).map(({ type }, i) =>
-      readParameter(values[i] ?? null, { oid: oids[i] ?? 0, format: forms[i] ?? 0, type: printSqlType(type) }),
-    );
+    const bound = (description?.parameters ?? []).map(({ type }, i): BoundValue => {
+      const oid = oids[i] ?? 0;
+      return {
+        bytes: values[i] ?? null,
+        oid,
+        isBinary: forms[i] === 1,
+        type: declaredType(oid) ?? printSqlType(type),
+      };
+    });
+    const parameters = bound.map(readParameter);
     const given = parameters.length === 0 ? null : ({ kind: 'positional', values: parameters } as const);
     const { text, sql, offset } = prepared;
     const statement = { text, sql, offset };
-    this.#portals.bind(name, { statement, description, parameters: given, formats: resultFormats });
+    const insert = prepared.insertsOneRow ? { statement, parameters: given, values: bound } : null;
+    this.#portals.bind(name, { statement, description, parameters: given, formats: resultFormats, insert });
     this.#writer.push(messages.bindComplete());
   }
 
-  describe(body: MessageBody): void {
+  async describe(body: MessageBody): Promise<void> {
     const kind = body.take(1).toString();
     const name = body.text();
     if (kind === 'P') {
       this.#portals.describe(name);
       return;
     }
-    const prepared = this.#find(name);
+    const prepared = await this.#find(name);
     this.#writer.push(messages.parameterDescription(prepared.oids));
     this.#portals.pushColumns(prepared.description, []);
   }
@@ -115,28 +161,48 @@ export class Extended {
   /** @param place whether a Sync follows at once */
   async execute(body: MessageBody, place: 'before Sync' | 'others follow'): Promise<void> {
     const name = body.text();
-    await this.#portals.execute(name, body.int32(), place);
+    const insert = place === 'others follow' || !this.#inserts.isEmpty ? this.#portals.takeInsert(name) : null;
+    if (insert === null) {
+      await this.runWaiting('others follow');
+      await this.#portals.execute(name, body.int32(), place);
+      return;
+    }
+    if (!this.#inserts.takes(insert)) await this.runWaiting('others follow');
+    if (this.#inserts.isEmpty) this.#mark = this.#writer.waiting;
+    this.#inserts.add(insert);
+    this.#writer.push(messages.commandComplete('INSERT 0 1'));
+    if (place === 'before Sync' || this.#inserts.isFull) await this.runWaiting(place);
   }
 
   close(body: MessageBody): void {
     const kind = body.take(1).toString();
     const name = body.text();
     if (kind === 'P') this.#portals.close(name);
-    else this.#prepared.delete(name);
+    else if (name === '') this.#unnamed = undefined;
+    else this.#statements.forgetPrepared(name);
     this.#writer.push(messages.closeComplete());
   }
 
-  #find(name: string): Prepared {
-    const prepared = this.#prepared.get(name);
-    if (prepared === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`);
-    return prepared;
+  /** @throws WireError, StatementError */
+  async #find(name: string): Promise<Prepared> {
+    const kept = name === '' ? undefined : this.#statements.prepared(name);
+    const found = kept === undefined ? this.#unnamed : this.#parsed.get(kept);
+    if (name === '' ? found === undefined : kept === undefined) {
+      throw new WireError('26000', `prepared statement "${name}" does not exist`);
+    }
+    return found ?? this.#described(must(kept, 'one of PREPARE has a name'));
   }
 
-  /** @throws WireError when the connection has too much prepared */
-  #reserve(text: string): void {
-    const bytes = this.#prepared.values().reduce((sum, { text: one }) => sum + one.length, text.length);
-    if (this.#prepared.size >= this.#limits.statementsMax || bytes > this.#limits.bytesMax) {
-      throw new WireError('54000', 'the connection has too many prepared statements');
-    }
+  /** A statement of PREPARE as Parse would have it. */
+  async #described(kept: PreparedStatement): Promise<Prepared> {
+    const { sql, parameters } = kept;
+    const types = parameters.map(({ declared }) => declared ?? '');
+    const at = { sql, text: sql, offset: 0 };
+    const description = await this.#statements.describe(at, types);
+    const insertsOneRow = description.kind === 'count' && isInsertOfOneRow(sql);
+    const oids = description.parameters.map(({ type }) => oidOf(type));
+    const prepared = { ...at, description, oids, insertsOneRow };
+    this.#parsed.set(kept, prepared);
+    return prepared;
   }
 }

@@ -1,4 +1,4 @@
-import { SessionOver } from './wire-error.ts';
+import { SessionOver, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 
 /** Interval at which it is looked whether those who wait may still be here: a lost right ends a connection within a second. */
@@ -8,14 +8,26 @@ type Watched = {
   readonly reader: WireReader;
   /** @throws SessionOver when the session has ended */
   readonly check: () => Promise<void>;
+  readonly isInTransaction: () => boolean;
 };
+
+type Options = {
+  /** Time for which a connection may wait for its client outside of a transaction; 0 = any. */
+  readonly idleMs: number;
+  /** The lead is handed over: connections outside of a transaction end. */
+  readonly isLeaving: () => boolean;
+};
+
+export const LEAVING = 'this coordinator hands over to another one';
 
 /** Ends connections whose sessions end while they wait for their clients; one that runs a statement learns it before the next. */
 export class IdleWatch implements Disposable {
   readonly #watched = new Set<Watched>();
+  readonly #options: Options;
   readonly #timer: NodeJS.Timeout;
 
-  constructor() {
+  constructor(options: Options) {
+    this.#options = options;
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
@@ -24,9 +36,22 @@ export class IdleWatch implements Disposable {
     return { [Symbol.dispose]: () => this.#watched.delete(watched) };
   }
 
+  /** Connections that are in a transaction. */
+  get inTransaction(): number {
+    return this.#watched
+      .values()
+      .filter(({ isInTransaction }) => isInTransaction())
+      .toArray().length;
+  }
+
   #look(): void {
-    for (const { reader, check } of this.#watched) {
+    const { idleMs, isLeaving } = this.#options;
+    for (const { reader, check, isInTransaction } of this.#watched) {
       if (!reader.isWaiting) continue;
+      if (!isInTransaction()) {
+        if (isLeaving()) reader.interrupt(new SessionOver(LEAVING));
+        else if (idleMs > 0 && reader.waitedMs >= idleMs) reader.interrupt(IDLE);
+      }
       check().catch((error: unknown) => {
         if (error instanceof SessionOver && reader.isWaiting) reader.interrupt(error);
       });
@@ -37,3 +62,5 @@ export class IdleWatch implements Disposable {
     clearInterval(this.#timer);
   }
 }
+
+const IDLE = new WireError('57P05', 'the connection was idle for too long (coordinator.postgres_idle_timeout)');

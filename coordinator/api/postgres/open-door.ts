@@ -2,10 +2,10 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
-import { POSTGRES_VERSION } from '../../session/postgres-settings.ts';
+import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
-import { IdleWatch } from './idle-watch.ts';
+import { IdleWatch, LEAVING } from './idle-watch.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
 import { enter, type Entered } from './sign-in.ts';
@@ -20,10 +20,10 @@ const KEEPALIVE_MS = 60_000;
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
   given: Omit<PostgresDoor, 'backends' | 'idle'>,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly inTransaction: () => number; close(): Promise<void> }> {
   const { config, log } = given;
   const backends = new Backends(config['coordinator.postgres_connections_per_principal_max']);
-  const idle = new IdleWatch();
+  const idle = new IdleWatch({ idleMs: config['coordinator.postgres_idle_timeout'], isLeaving: given.isLeaving });
   const door = { ...given, backends, idle };
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
@@ -52,7 +52,8 @@ export async function openPostgresDoor(
     await closed;
   };
   const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `postgres://${name}:${(server.address() as AddressInfo).port}`, close };
+  const url = `postgres://${name}:${(server.address() as AddressInfo).port}`;
+  return { url, inTransaction: () => idle.inTransaction, close };
 }
 
 async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Promise<void> {
@@ -68,7 +69,7 @@ async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Pro
     }
     const { socket, reader, startup } = client;
     writer = new WireWriter(socket);
-    const standby = door.standby();
+    const standby = door.standby() ?? (door.isLeaving() ? LEAVING : undefined);
     if (standby !== undefined) throw new WireError('57P03', standby);
     if (startup.negotiates) writer.push(messages.negotiateVersion(startup.unknownOptions));
     const entered = await enter(door, { reader, writer, startup, address, newcomers, peer });
@@ -105,7 +106,8 @@ async function serveSession(
   const connection = new Connection(door, entered, { reader, writer });
   const principal = JSON.stringify([session.tenant, session.principal]);
   using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
-  using _watched = door.idle.add({ reader, check });
+  connection.backendPid = backend.pid;
+  using _watched = door.idle.add({ reader, check, isInTransaction: () => connection.isInTransaction });
   socket.once('close', () => connection.cancel('the client has disconnected'));
   const statuses = {
     ...STATUSES,
@@ -119,7 +121,7 @@ async function serveSession(
 
 /** The settings that Postgres reports to every client. */
 const STATUSES = {
-  server_version: POSTGRES_VERSION,
+  server_version: POSTGRES_RELEASE,
   server_encoding: 'UTF8',
   client_encoding: 'UTF8',
   DateStyle: 'ISO, MDY',
@@ -128,5 +130,4 @@ const STATUSES = {
   standard_conforming_strings: 'on',
   is_superuser: 'off',
   in_hot_standby: 'off',
-  default_transaction_read_only: 'off',
 } as const;

@@ -4,6 +4,7 @@ import { parseCommand } from '../../prepare/parse-statement.ts';
 import type { Statement } from '../../command/commands.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
+import type { BoundInsert } from './insert-batch.ts';
 import { postgresColumn } from './postgres-type.ts';
 import { formatsOf } from './rows-sink.ts';
 import * as messages from './server-messages.ts';
@@ -18,6 +19,8 @@ type Portal = {
   readonly description: StatementDescription | null;
   readonly parameters: PortalExecution['parameters'];
   readonly formats: readonly number[];
+  /** Null = it does not insert one row. */
+  readonly insert: BoundInsert | null;
   /** `transactionsEnded` when it was bound: it ends with the next. */
   readonly boundAt: number;
   hasRun: boolean;
@@ -103,6 +106,14 @@ export class Portals {
     }
     await this.#open(name, portal, place);
     await this.#fetch(name, rows, formats);
+  }
+
+  /** The insert of a portal that has not run, and is taken to have run now; null for another. */
+  takeInsert(given: string): BoundInsert | null {
+    const portal = this.#find(foldIdentifier(given));
+    if (portal === undefined || portal.hasRun || this.#statements.state === 'E') return null;
+    if (portal.insert !== null) portal.hasRun = true;
+    return portal.insert;
   }
 
   /** Forgets a portal and the cursor that it is; nothing happens when there is none. */

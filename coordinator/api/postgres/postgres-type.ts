@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import type { ScalarKind, ValueKind } from '../../arrival/postgres/value-kind.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
 import { isPlainList } from '../../sink/formed-rows.ts';
@@ -14,31 +15,10 @@ export type PostgresColumn = {
   readonly element?: ValueKind;
 };
 
-/** How the values of a type are written. */
-export type ValueKind =
-  | 'bool'
-  | 'bytea'
-  | 'int2'
-  | 'int4'
-  | 'int8'
-  | 'oid'
-  | 'float4'
-  | 'float8'
-  | 'numeric'
-  | 'text'
-  | 'date'
-  | 'time'
-  | 'timestamp'
-  | 'timestamptz'
-  | 'interval'
-  | 'uuid'
-  | 'jsonb'
-  | 'array';
-
 type Known = { readonly oid: number; readonly array: number; readonly size: number };
 
 /** Numbers and sizes of Postgres' own types (`pg_type.dat`). */
-const TYPES: Readonly<Record<Exclude<ValueKind, 'array'>, Known>> = {
+const TYPES: Readonly<Record<ScalarKind, Known>> = {
   bool: { oid: 16, array: 1000, size: 1 },
   bytea: { oid: 17, array: 1001, size: -1 },
   int8: { oid: 20, array: 1016, size: 8 },
@@ -133,9 +113,34 @@ function ownColumn({ name, type, typeName }: OutputColumn): PostgresColumn {
 }
 
 /** Arrays have no arrays in them. */
-const scalarKind = (kind: ValueKind): Exclude<ValueKind, 'array'> => (kind === 'array' ? 'text' : kind);
+const scalarKind = (kind: ValueKind): ScalarKind => (kind === 'array' ? 'text' : kind);
 
 export const oidOfKind = (kind: ValueKind): number => TYPES[scalarKind(kind)].oid;
+
+type KnownKind =
+  | { readonly kind: ScalarKind; readonly elementOid: 0 }
+  | { readonly kind: 'array'; readonly elementOid: number };
+
+/** json, bpchar and varchar are written as others are. */
+const OTHERS: readonly (readonly [number, ScalarKind])[] = [
+  [114, 'jsonb'],
+  [1042, 'text'],
+  [1043, 'text'],
+];
+/** Arrays of bpchar and varchar. */
+const OTHER_ARRAYS: readonly number[] = [1014, 1015];
+
+const KINDS: ReadonlyMap<number, KnownKind> = new Map<number, KnownKind>([
+  ...Object.entries(TYPES).flatMap(([kind, { oid, array }]): (readonly [number, KnownKind])[] => [
+    [oid, { kind: kind as ScalarKind, elementOid: 0 }],
+    [array, { kind: 'array', elementOid: oid }],
+  ]),
+  ...OTHERS.map(([oid, kind]): readonly [number, KnownKind] => [oid, { kind, elementOid: 0 }]),
+  ...OTHER_ARRAYS.map((oid): readonly [number, KnownKind] => [oid, { kind: 'array', elementOid: TYPES.text.oid }]),
+]);
+
+/** How the values of a type are written; undefined for one that is not known. */
+export const kindOfOid = (oid: number): KnownKind | undefined => KINDS.get(oid);
 
 /** The number of a type that a parameter has. */
 export function oidOf(type: SqlType): number {

@@ -1,5 +1,11 @@
-import { SkeinError } from '#shared/error.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import { binaryElements, binaryText } from '../../arrival/postgres/binary-text.ts';
+import { readArray, readBoolean, readBytes, readInteger, readMoment } from '../../arrival/postgres/read-text.ts';
+import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import type { Constant, Parameter } from '../../statement/parameters.ts';
+import type { BoundValue } from './insert-batch.ts';
+import { kindOfOid } from './postgres-type.ts';
+import { WireError } from './wire-error.ts';
 
 /** The names that the engine has for types that clients declare. */
 const NAMES: Readonly<Record<number, string>> = {
@@ -21,66 +27,88 @@ const NAMES: Readonly<Record<number, string>> = {
   2950: 'UUID',
 };
 
+/** Arrays of varchar and bpchar, which no column has. */
+const TEXT_ARRAYS: ReadonlySet<number> = new Set([1014, 1015]);
+
 /** The type that a client has declared; undefined: none, or one whose values mean what their text means. */
-export const declaredType = (oid: number): string | undefined => NAMES[oid];
-
-const BLOB = 17;
-const TEXTS: ReadonlySet<number> = new Set([0, 25, 114, 705, 1042, 1043]);
-const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-
-/** @param type in which the statement takes the value, unless the client has declared one @throws INVALID_REQUEST, NOT_SUPPORTED */
-export function readParameter(
-  bytes: Buffer | null,
-  { oid, format, type }: { readonly oid: number; readonly format: number; readonly type: string },
-): Parameter {
-  const own = declaredType(oid) ?? type;
-  if (bytes === null) return { type: own, value: null };
-  const value = format === 0 ? textValue(bytes.toString(), own) : binaryValue(bytes, oid, own);
-  // A number in digits has the precision that it is written with.
-  return { type: typeof value === 'object' && value !== null && 'digits' in value ? null : own, value };
+export function declaredType(oid: number): string | undefined {
+  const known = NAMES[oid];
+  if (known !== undefined) return known;
+  if (TEXT_ARRAYS.has(oid)) return 'VARCHAR[]';
+  const array = kindOfOid(oid);
+  const element = array?.kind === 'array' ? NAMES[array.elementOid] : undefined;
+  return element === undefined ? undefined : `${element}[]`;
 }
+
+/** @throws WireError for a value that is none of its type */
+export function readParameter({ bytes, oid, isBinary, type }: BoundValue): Parameter {
+  if (bytes === null) return { type, value: null };
+  try {
+    const value = isBinary ? binaryValue(bytes, oid, type) : textValue(bytes.toString(), type);
+    // A number in digits has the precision that it is written with.
+    return { type: typeof value === 'object' && value !== null && 'digits' in value ? null : type, value };
+  } catch (error) {
+    if (error instanceof BadValue) throw new WireError(error.sqlState, error.message);
+    throw error;
+  }
+}
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+/** Postgres' names of integers, for messages. */
+const INTEGERS: Readonly<Record<string, string>> = {
+  TINYINT: 'smallint',
+  SMALLINT: 'smallint',
+  INTEGER: 'integer',
+  BIGINT: 'bigint',
+  UTINYINT: 'smallint',
+  USMALLINT: 'integer',
+  UINTEGER: 'bigint',
+  UBIGINT: 'numeric',
+  HUGEINT: 'numeric',
+  UHUGEINT: 'numeric',
+};
+const LIST = /\[\d*\]$/;
 
 function textValue(text: string, type: string): Constant {
-  if (type === 'BLOB') return blob(hexOf(text));
-  if (type.startsWith('DECIMAL') && NUMBER.test(text)) return { digits: text };
-  if (type.endsWith(']') && text.startsWith('{')) {
-    throw new SkeinError('NOT_SUPPORTED', 'arrays are not taken as parameters');
+  if (isNested(type)) return json(text);
+  if (LIST.test(type)) {
+    const element = type.replace(LIST, '');
+    return readArray(text).map((one) => (one === null ? null : textValue(one, element)));
   }
-  return text;
+  const integer = INTEGERS[type];
+  if (integer !== undefined) return readInteger(text, integer);
+  switch (type) {
+    case 'BLOB':
+      return blob(readBytes(text));
+    case 'BOOLEAN':
+      return readBoolean(text);
+    case 'DATE':
+    case 'TIMESTAMP':
+    case 'TIMESTAMP WITH TIME ZONE':
+      return readMoment(text);
+    default:
+      return type.startsWith('DECIMAL') && NUMBER.test(text) ? { digits: text } : text;
+  }
 }
 
-const blob = (hex: string): Constant => ({ literal: `from_hex('${hex}')` });
+/** Structs, maps and lists of lists: clients have them as jsonb. */
+const isNested = (type: string): boolean => /^(?:STRUCT|MAP)\(/.test(type) || /\[\d*\]\[\d*\]$/.test(type);
 
-function hexOf(text: string): string {
-  const hex = /^\\x((?:[0-9a-fA-F]{2})*)$/.exec(text)?.[1];
-  return hex ?? Buffer.from(text).toString('hex');
-}
+const json = (text: string): Constant => ({ literal: `CAST(${quoteLiteral(text)} AS JSON)` });
+const blob = (bytes: Buffer): Constant => ({ literal: `from_hex('${bytes.toString('hex')}')` });
 
 function binaryValue(bytes: Buffer, oid: number, type: string): Constant {
-  const wrong = (): SkeinError => new SkeinError('INVALID_REQUEST', 'the bytes of a parameter do not fit its type');
-  const sized = (length: number): Buffer => {
-    if (bytes.length !== length) throw wrong();
-    return bytes;
-  };
-  switch (oid === 0 && type !== 'BLOB' ? 25 : oid || BLOB) {
-    case 16:
-      return sized(1)[0] !== 0;
-    case BLOB:
-      return blob(bytes.toString('hex'));
-    case 20:
-      return { digits: String(sized(8).readBigInt64BE()) };
-    case 21:
-      return { digits: String(sized(2).readInt16BE()) };
-    case 23:
-      return { digits: String(sized(4).readInt32BE()) };
-    case 700:
-      return String(sized(4).readFloatBE());
-    case 701:
-      return String(sized(8).readDoubleBE());
-    case 2950:
-      return sized(16).toString('hex');
-    default:
-      if (TEXTS.has(oid)) return bytes.toString();
-      throw new SkeinError('NOT_SUPPORTED', `parameters of type ${oid} are not taken in binary`);
+  const { kind, elementOid } = kindOfOid(oid) ?? { kind: 'text', elementOid: 0 };
+  if (kind === 'array') {
+    const element = type.replace(LIST, '');
+    return binaryElements(bytes).map((one) => (one === null ? null : binaryValue(one, elementOid, element)));
   }
+  if (kind === 'bytea') return blob(bytes);
+  const text = binaryText(kind, bytes);
+  if (kind === 'jsonb' && isNested(type)) return json(text);
+  if (kind === 'bool') return text === 'true';
+  return NUMBER.test(text) && DIGITS.has(kind) ? { digits: text } : text;
 }
+
+/** Kinds whose values are numbers in SQL as they are written. */
+const DIGITS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'numeric']);

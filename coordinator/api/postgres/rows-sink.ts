@@ -1,16 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
-import { must } from '#shared/must.ts';
 import type { ColumnForms } from '../../sink/formed-rows.ts';
 import type { DoorSink, ResultBatch, ResultShape, ResultSummary } from '../../sink/result-sink.ts';
-import { arrowColumns } from './arrow-columns.ts';
-import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
+import { cellForm, type CellForm } from './cells.ts';
+import { inTurns } from './cell-turns.ts';
 import { dataRows } from './data-rows.ts';
 import { postgresColumn, type PostgresColumn } from './postgres-type.ts';
-import { rowDescription } from './server-messages.ts';
+import { rowDescription, warning } from './server-messages.ts';
 import type { WireWriter } from './wire-writer.ts';
-
-/** Values that are encoded in one turn of the event loop, and rows. */
-const [TURN_VALUES, TURN_ROWS] = [100_000, 4_096];
 
 /** Statements whose tag has the number of their rows. */
 const COUNTED: ReadonlySet<string> = new Set([
@@ -66,6 +61,9 @@ export class RowsSink implements DoorSink {
 
   planned(shape: ResultShape): void {
     this.#shape = shape;
+    if (shape.kind === 'nothing' && shape.warning !== undefined) {
+      this.#options.writer.push(warning(shape.warning.sqlState, shape.warning.message));
+    }
     if (shape.kind === 'rows') this.#columns = shape.columns.map(postgresColumn);
   }
 
@@ -81,22 +79,10 @@ export class RowsSink implements DoorSink {
     if (batch.rows === 0) return undefined;
     this.#rows += batch.rows;
     this.#hasSent = true;
-    const forms = this.#forms;
-    const columns = arrowColumns(batch, forms.map(cellLayout));
-    const values = columns.reduce(
-      (sum, { offsets, items }) => sum + (items === null ? 0 : (offsets[batch.rows] ?? 0)),
-      0,
-    );
-    const perRow = Math.max(1, columns.length + values / batch.rows);
-    const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / perRow)));
-    const next = (from: number): Promise<void> | undefined => {
-      const to = Math.min(from + turn, batch.rows);
-      const cells = columns.map((column, i) => cellsOf(column, must(forms[i], 'each column has a form'), from, to));
-      this.#options.writer.push(dataRows(cells, to - from));
+    return inTurns(batch, this.#forms, (cells, rows) => {
+      this.#options.writer.push(dataRows(cells, rows));
       return this.#options.writer.flush();
-    };
-    const flushed = next(0);
-    return batch.rows <= turn ? flushed : rest(next, { turn, rows: batch.rows }, flushed);
+    });
   }
 
   changed(count: number): void {
@@ -119,16 +105,3 @@ export class RowsSink implements DoorSink {
 /** The form of each column: a single one holds for all. */
 export const formatsOf = (given: readonly number[], columns: number): readonly number[] =>
   Array.from({ length: columns }, (_, i) => (given.length === 1 ? given[0] : given[i]) ?? 0);
-
-/** The rest of a large batch, in turns: others are served between them. */
-async function rest(
-  next: (from: number) => Promise<void> | undefined,
-  { turn, rows }: { readonly turn: number; readonly rows: number },
-  flushed: Promise<void> | undefined,
-): Promise<void> {
-  await flushed;
-  for (let from = turn; from < rows; from += turn) {
-    await setImmediate();
-    await next(from);
-  }
-}

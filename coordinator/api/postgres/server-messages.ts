@@ -50,6 +50,16 @@ export const emptyQuery = (): Buffer => message('I');
 export const portalSuspended = (): Buffer => message('s');
 export const commandComplete = (tag: string): Buffer => message('C', text(tag));
 
+/** The rows of a COPY follow, or are to come. */
+const copyResponse = (type: 'H' | 'G', isBinary: boolean, columns: number): Buffer => {
+  const format = isBinary ? 1 : 0;
+  return message(type, Buffer.of(format), int16(columns), ...Array.from({ length: columns }, () => int16(format)));
+};
+export const copyOut = (isBinary: boolean, columns: number): Buffer => copyResponse('H', isBinary, columns);
+export const copyIn = (isBinary: boolean, columns: number): Buffer => copyResponse('G', isBinary, columns);
+export const copyData = (bytes: Buffer): Buffer => message('d', bytes);
+export const copyDone = (): Buffer => message('c');
+
 export const parameterDescription = (oids: readonly number[]): Buffer =>
   message('t', int16(oids.length), ...oids.map(int32));
 
@@ -65,7 +75,7 @@ export const rowDescription = (columns: readonly PostgresColumn[], formats: read
 
 type Severity = 'ERROR' | 'FATAL' | 'WARNING';
 
-function fieldsOf(severity: Severity, { sqlState, message: said, hint, position }: ErrorFields): Buffer {
+function fieldsOf(severity: Severity, { sqlState, message: said, hint, position, context }: ErrorFields): Buffer {
   const fields = [
     ['S', severity],
     ['V', severity],
@@ -73,6 +83,7 @@ function fieldsOf(severity: Severity, { sqlState, message: said, hint, position 
     ['M', said],
     ...(hint === undefined ? [] : [['H', hint]]),
     ...(position === undefined ? [] : [['P', String(position)]]),
+    ...(context === undefined ? [] : [['W', context]]),
   ] as const;
   return Buffer.concat([...fields.map(([code, value]) => text(`${code}${value}`)), Buffer.alloc(1)]);
 }

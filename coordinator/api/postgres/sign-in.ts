@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
-import { withSetting } from '../../session/session.ts';
+import { EMPTY_SESSION } from '../../session/session.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { catalogChange } from '../../session/session-place.ts';
+import { catalogChange, settingChange } from '../../session/session-place.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { askForPassword, authenticated } from './server-messages.ts';
 import { settingsOf, type Startup } from './startup.ts';
@@ -64,8 +65,9 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const password = answer.body.text();
   if (password === '') throw new WireError('28P01', 'the password is empty');
   const tenant = settingsOf(parameters.get('options') ?? '').get('tenant') ?? null;
+  const agent = parameters.get('application_name') ?? null;
   const end = newcomers.begin(peer);
-  const { caller, token } = await door.signIn(user, password, { address, tenant }).finally(end);
+  const { caller, token } = await door.signIn(user, password, { address, tenant, agent }).finally(end);
   newcomers.signedIn(peer);
   const session: SessionKey = {
     tenant: caller.claims.tenant,
@@ -77,19 +79,21 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const change = DEFAULT_DATABASES.has(database) ? null : await catalogChange(door.sessions, { caller }, database);
   // The session ends with the connection, however long it waits.
   door.sessions.store.keep(session);
-  const settings = settingsAtStart(startup);
   try {
-    door.sessions.store.update(session, (now) =>
-      settings.reduce((state, [name, value]) => withSetting(state, name, value, door.config), change?.(now) ?? now),
-    );
+    let state = change?.(EMPTY_SESSION) ?? EMPTY_SESSION;
+    for (const [name, value] of settingsAtStart(startup)) {
+      const asking = { caller, state, config: door.config };
+      state = (await settingChange(door.sessions, asking, { name, value, scope: 'initial' }))(state);
+    }
+    door.sessions.store.update(session, () => state);
   } catch (error) {
     door.sessions.store.end(session);
     throw error;
   }
   writer.push(authenticated());
   const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
-  // A password outlives the token that was given for it; who has shown the token itself ends with it.
-  const isToken = token === password;
+  // A password outlives the token that was given for it; who has shown a token, of ours or of an identity provider, ends with it.
+  const isToken = token === password || isOutsideToken(password);
   const check = async (): Promise<void> => {
     const standby = door.standby();
     if (standby !== undefined) throw new SessionOver(standby);

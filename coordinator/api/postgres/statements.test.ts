@@ -2,10 +2,13 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
+import { defaultConfig } from '#shared/config/config-schema.ts';
+import { EMPTY_SESSION } from '../../session/session.ts';
 import type { StatementRequest } from '../../query/query-service.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import type { Entered } from './sign-in.ts';
 import { Statements } from './statements.ts';
+import { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 const session = { tenant: tenantId('t'), principal: principalId('p'), kind: 'named', id: 'a' } as const;
@@ -21,10 +24,17 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
     sink.planned({ kind: 'nothing', tag: sql, status: sql });
     return Promise.resolve();
   };
-  const store = { get: () => ({ settings: new Map() }) };
-  const door = { queries: { execute }, sessions: { store }, config: {} } as unknown as PostgresDoor;
+  const store = { get: () => EMPTY_SESSION };
+  const door = {
+    queries: { execute },
+    sessions: { store },
+    config: defaultConfig(),
+    isLeaving: () => false,
+  } as unknown as PostgresDoor;
   const entered = { caller: {}, session, source: null, check: () => Promise.resolve() } as unknown as Entered;
-  return { statements: new Statements(door, entered, new WireWriter(new PassThrough())), ran };
+  const stream = new PassThrough();
+  const wire = { reader: new WireReader(stream), writer: new WireWriter(stream) };
+  return { statements: new Statements(door, entered, wire), ran };
 }
 
 const run = (statements: Statements, sql: string, place: 'before Sync' | 'others follow' = 'before Sync') =>

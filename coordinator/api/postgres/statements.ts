@@ -2,18 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
+import type { TableRows } from '../../binding/table-rows.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { preparedStatement, type PreparedStatement } from '../../session/prepared-statement.ts';
 import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
-import { shownSetting } from '../../session/session.ts';
+import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
+import { copyFrom, type CopyConnection } from './copy-from.ts';
+import { CopySink } from './copy-sink.ts';
+import { copyOf, COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
-import { StatementError, WireError } from './wire-error.ts';
+import { LEAVING } from './idle-watch.ts';
+import { SessionOver, StatementError, WireError } from './wire-error.ts';
+import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** A statement, the text of the message that has it, and where it begins there. */
@@ -27,28 +36,13 @@ export type PortalExecution = MessageStatement & {
   readonly place: 'last of its Query' | 'before Sync' | 'others follow';
 };
 
-/** Words that begin a statement which changes rows, or may do so: others follow it in one transaction. What defines tables commits by itself. */
-const CHANGES: ReadonlySet<string> = new Set([
-  'INSERT',
-  'UPDATE',
-  'DELETE',
-  'MERGE',
-  'TRUNCATE',
-  'WITH',
-  'EXECUTE',
-  'EXPLAIN',
-  // It needs a transaction.
-  'DECLARE',
-]);
+type Copying = Pick<PortalExecution, 'text' | 'offset' | 'place'>;
 
-const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
-/** Statements that a failed transaction takes. */
-const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
-const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
-const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
+/** A statement with the rows that it reads beside its tables. */
+type Write = Omit<PortalExecution, 'describes' | 'formats'> & { readonly rows?: TableRows };
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
-const REPORTED = ['TimeZone', 'application_name'] as const;
+const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
 
 /**
  * The statements of one connection, one after the other, and the state of their transaction.
@@ -59,7 +53,10 @@ const REPORTED = ['TimeZone', 'application_name'] as const;
 export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
+  readonly #reader: WireReader;
   readonly #writer: WireWriter;
+  /** The number by which others cancel its statements. */
+  backendPid = 0;
   /** Settings as the client was told them. */
   readonly #told = new Map<string, string>();
   /** As clients see it: in a transaction that was begun here they see none. */
@@ -68,9 +65,14 @@ export class Statements {
   #transactionsEnded = 0;
   #running: AbortController | undefined;
 
-  constructor(door: PostgresDoor, entered: Entered, writer: WireWriter) {
+  constructor(
+    door: PostgresDoor,
+    entered: Entered,
+    { reader, writer }: { readonly reader: WireReader; readonly writer: WireWriter },
+  ) {
     this.#door = door;
     this.#entered = entered;
+    this.#reader = reader;
     this.#writer = writer;
   }
 
@@ -110,7 +112,9 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
+    const word = controlWord(sql);
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
+    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY_DESCRIPTION;
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -125,6 +129,42 @@ export class Statements {
     return this.#door.queries.cursors(this.#entered.session);
   }
 
+  /** A prepared statement of the session, of Parse or of PREPARE. */
+  prepared(name: string): PreparedStatement | undefined {
+    return this.#door.sessions.store.get(this.#entered.session).prepared.get(foldIdentifier(name));
+  }
+
+  /** @throws TOO_MANY_PREPARED_STATEMENTS */
+  keepPrepared(
+    name: string,
+    {
+      sql,
+      types,
+      description,
+    }: {
+      readonly sql: string;
+      readonly types: readonly string[];
+      readonly description: StatementDescription | null;
+    },
+  ): PreparedStatement {
+    const { sessions, config } = this.#door;
+    const columns = description?.kind === 'rows' ? description.columns : null;
+    const parameters = (description?.parameters ?? []).map((one, i) => ({
+      name: one.name,
+      isUsed: one.isUsed !== false,
+      declared: types[i] || null,
+      type: one.type,
+    }));
+    const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns });
+    sessions.store.update(this.#entered.session, (now) => withPrepared(now, kept, config));
+    return kept;
+  }
+
+  forgetPrepared(name: string): void {
+    if (this.prepared(name) === undefined) return;
+    this.#door.sessions.store.update(this.#entered.session, (now) => withoutPrepared(now, foldIdentifier(name)));
+  }
+
   /** Transactions that have ended, those that were begun here included. */
   get transactionsEnded(): number {
     return this.#transactionsEnded;
@@ -132,17 +172,58 @@ export class Statements {
 
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
   async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
-    await this.#entered.check();
-    if (this.#answersByState(controlWord(execution.sql))) return;
+    await this.#check();
+    const word = controlWord(execution.sql);
+    if (this.#answersByState(word)) return;
+    const copy = word === 'COPY' ? copyOf(execution) : null;
+    if (copy !== null) return this.#copy(copy, execution);
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     await this.#run(execution, sink);
     this.#writer.push(commandComplete(sink.tag));
     this.reportSettings();
   }
 
+  /** Runs COPY: its rows go to the client, or come from it. */
+  async #copy(copy: CopyStatement, execution: MessageStatement & Copying): Promise<void> {
+    if (copy.direction === 'in') {
+      const count = await copyFrom(copy, this.#copying(execution, copy.table.offset));
+      this.#writer.push(commandComplete(`COPY ${count}`));
+      return;
+    }
+    const sink = new CopySink(this.#writer, copy.options);
+    await this.#run({ ...execution, sql: copy.query, parameters: null }, sink);
+    sink.end();
+    this.#writer.push(commandComplete(sink.tag));
+  }
+
+  /** The connection as COPY FROM STDIN needs it. @param at where the name of its table begins */
+  #copying({ text, offset, place }: Copying, at: number): CopyConnection {
+    const { caller, session } = this.#entered;
+    const { sub: principal } = caller.claims;
+    // Statements over its rows have the name of the table at another place.
+    const shifted = { text, offset: offset + at - 'INSERT INTO '.length };
+    return {
+      door: this.#door,
+      reader: this.#reader,
+      writer: this.#writer,
+      asker: { tenant: session.tenant, principal },
+      describe: (sql) => this.describe({ ...shifted, sql }, []),
+      abortable: (work) => this.#abortable(work),
+      write: (sql, rows) => this.write({ ...shifted, sql, parameters: null, place, rows }),
+      query: (sql, rows, sink) => this.#execute({ sql, parameters: null, rows, sink, transaction: null }),
+    };
+  }
+
+  /** Runs a statement that changes rows; its answer is not sent. @throws WireError, StatementError, SkeinError */
+  async write(statement: Write): Promise<void> {
+    await this.#check();
+    if (this.#state === 'E') throw aborted();
+    await this.#run(statement, new RowsSink({ writer: this.#writer, describes: false, formats: [] }));
+  }
+
   /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
   async open(name: string, execution: Omit<PortalExecution, 'describes' | 'formats'>): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     if (this.#state === 'E') throw aborted();
     const { cursors } = this;
     const sink = cursors.open(name, execution.sql);
@@ -171,10 +252,13 @@ export class Statements {
     return false;
   }
 
-  async #run(
-    { sql, text, offset, parameters, place }: Omit<PortalExecution, 'describes' | 'formats'>,
-    sink: DoorSink,
-  ): Promise<void> {
+  /** @throws SessionOver, CATALOG_UNAVAILABLE */
+  async #check(): Promise<void> {
+    if (this.#state === 'I' && !this.#isImplicit && this.#door.isLeaving()) throw new SessionOver(LEAVING);
+    await this.#entered.check();
+  }
+
+  async #run({ sql, text, offset, parameters, place, rows }: Write, sink: DoorSink): Promise<void> {
     const word = controlWord(sql);
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
@@ -183,7 +267,8 @@ export class Statements {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#beginImplicit();
       }
-      await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink });
+      const given = rows === undefined ? {} : { rows };
+      await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink, ...given });
       if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
       else if (ENDS.has(word)) this.#ended();
       else if (place === 'last of its Query') await this.settle();
@@ -200,7 +285,8 @@ export class Statements {
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
     const { caller, session, source } = this.#entered;
     // Nothing is committed by itself that was meant for a transaction, and nothing waits in one of which the client does not know.
-    const transaction = this.#state !== 'I' || this.#isImplicit ? session : null;
+    const own = this.#state !== 'I' || this.#isImplicit ? session : null;
+    const transaction = statement.transaction === undefined ? own : statement.transaction;
     return this.#abortable((clientGone) =>
       this.#door.queries.execute({
         queryId: toQueryId(randomUUID()),
@@ -209,6 +295,7 @@ export class Statements {
         caller,
         session,
         transaction,
+        backendPid: this.backendPid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
@@ -261,6 +348,9 @@ export class Statements {
       this.#state = 'T';
       this.#writer.push(commandComplete('BEGIN'));
       return true;
+    }
+    if (this.#isImplicit && SAVEPOINTS.has(word)) {
+      throw new WireError('25P01', `${word} can only be used in transaction blocks`);
     }
     if (this.#isImplicit && ENDS.has(word)) {
       this.#writer.push(warning('25P01', 'there is no transaction in progress'));

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
+import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
 import { booleans, columnBatch, int32s, int64s, lists, texts, type ColumnData } from '../../binding/column-data.ts';
 import { arrowColumns } from './arrow-columns.ts';
 import { cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
-import type { ValueKind } from './postgres-type.ts';
 import { splitStatements } from './split-statements.ts';
 import { settingsOf } from './startup.ts';
 

@@ -4,10 +4,13 @@ import type { QueryId } from '#shared/id.ts';
 /** An error of the protocol itself, or a limit of the door, which has no other door's code. */
 export class WireError extends Error {
   readonly sqlState: string;
+  /** Where it happened, beside its place in the statement. */
+  readonly context: string | undefined;
 
-  constructor(sqlState: string, message: string) {
+  constructor(sqlState: string, message: string, context?: string) {
     super(message);
     this.sqlState = sqlState;
+    this.context = context;
   }
 }
 
@@ -47,11 +50,15 @@ export type ErrorFields = {
   readonly message: string;
   readonly hint?: string;
   readonly position?: number;
+  readonly context?: string;
 };
 
 /** The fields of an error, as its client is told. */
 export function errorFields(thrown: unknown): ErrorFields {
-  if (thrown instanceof WireError) return { sqlState: thrown.sqlState, message: thrown.message };
+  if (thrown instanceof WireError) {
+    const { sqlState, message, context } = thrown;
+    return { sqlState, message, ...(context === undefined ? {} : { context }) };
+  }
   if (thrown instanceof StatementError) {
     const { error, position, queryId } = thrown;
     return {

@@ -5,6 +5,7 @@ import { protocolViolation, WireError } from './wire-error.ts';
 export class WireReader {
   readonly #stream: Duplex;
   #isClosed = false;
+  #waitsSince = 0;
   #wake: (() => void) | undefined;
   #interruption: Error | undefined;
   readonly #onReadable = (): void => {
@@ -30,6 +31,11 @@ export class WireReader {
     return this.#wake !== undefined;
   }
 
+  /** Time for which they are waited for, in ms. */
+  get waitedMs(): number {
+    return this.#wake === undefined ? 0 : performance.now() - this.#waitsSince;
+  }
+
   /** Has the wait for bytes end by an error. */
   interrupt(error: Error): void {
     this.#interruption = error;
@@ -50,6 +56,7 @@ export class WireReader {
       const read = this.#stream.read(length) as Buffer | null;
       if (read !== null) return read.length === length ? read : undefined;
       if (this.#isClosed) return undefined;
+      this.#waitsSince = performance.now();
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -100,6 +107,11 @@ export class MessageBody {
     if (length < 0 || this.#at + length > this.#bytes.length) throw protocolViolation('a message is cut short');
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  /** All that is left. */
+  rest(): Buffer {
+    return this.take(this.#bytes.length - this.#at);
   }
 
   /** A number of things, each read by `read`. */

@@ -16,6 +16,16 @@ export class WireWriter {
     return this.#takenBytes;
   }
 
+  /** How many messages wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Takes back those that wait, but for the first ones. */
+  takeBack(count: number): void {
+    this.#waiting.length = count;
+  }
+
   push(...messages: readonly Buffer[]): void {
     this.#waiting.push(...messages);
   }

@@ -3,9 +3,9 @@ import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { takePairs } from '../../statement/take-pairs.ts';
 
-/** The value of a clause: a text in quotes, a name with or without quotes, TRUE or FALSE, texts in brackets. */
-type ClauseKind = 'text' | 'name' | 'flag' | 'list';
-type ValueOf<Kind> = Kind extends 'flag' ? boolean : Kind extends 'list' ? readonly string[] : string;
+/** The value of a clause: a text in quotes, a name with or without quotes, TRUE or FALSE (of a switch, TRUE when there is none), texts in brackets. */
+type ClauseKind = 'text' | 'name' | 'flag' | 'switch' | 'list';
+type ValueOf<Kind> = Kind extends 'flag' | 'switch' ? boolean : Kind extends 'list' ? readonly string[] : string;
 export type Clauses<Kinds extends Readonly<Record<string, ClauseKind>>> = {
   readonly [K in keyof Kinds]?: ValueOf<Kinds[K]>;
 };
@@ -42,6 +42,8 @@ function takeValue(reader: StatementReader, kind: ClauseKind, key: string): stri
       return takeAnyName(reader, key);
     case 'flag':
       return takeFlag(reader, key);
+    case 'switch':
+      return ['TRUE', 'FALSE'].includes(reader.peekWord()) ? takeFlag(reader, key) : true;
     case 'list':
       return takeTexts(reader, key);
     default:

@@ -1,11 +1,13 @@
 import { PRIVILEGES } from '#shared/principal/privilege.ts';
 import { takeAnyName } from './clauses.ts';
 import { principalCommand } from './principal-command.ts';
-import { takeHolder } from './take-holder.ts';
+import { takeGroup, takeHolder } from './take-holder.ts';
+import type { StatementReader } from '../../statement/statement-reader.ts';
+import type { RequestOf } from '#shared/principal/principal-request.ts';
 
 /**
  * `GRANT | REVOKE ROLE r TO | FROM USER | SERVICE ACCOUNT n`, `GRANT | REVOKE MANAGE USERS | PATS | SERVICE ACCOUNTS | POLICIES TO | FROM USER n`,
- * `GRANT | REVOKE BYPASS POLICIES TO | FROM USER | SERVICE ACCOUNT n`
+ * `GRANT | REVOKE ROLE r TO | FROM GROUP 'name' OF p [WITH ADMINISTRATION]`, `GRANT | REVOKE BYPASS POLICIES TO | FROM USER | SERVICE ACCOUNT n`
  */
 export const grant = principalCommand({
   words: ['GRANT ROLE', 'GRANT MANAGE', 'GRANT BYPASS', 'REVOKE ROLE', 'REVOKE MANAGE', 'REVOKE BYPASS'],
@@ -18,6 +20,7 @@ export const grant = principalCommand({
     if (reader.takeWord('ROLE')) {
       const role = takeAnyName(reader, 'a role');
       takePreposition();
+      if (reader.takeWord('GROUP')) return takeGroupGrant(reader, role, isRevoke);
       const holder = takeHolder(reader);
       reader.end();
       return { kind: 'grant_role', role, holder, isRevoke };
@@ -43,3 +46,10 @@ export const grant = principalCommand({
     return { kind: 'grant_privilege', privilege, user, isRevoke };
   },
 });
+
+function takeGroupGrant(reader: StatementReader, role: string, isRevoke: boolean): RequestOf<'grant_group_role'> {
+  const named = takeGroup(reader);
+  const withAdministration = !isRevoke && reader.takeWords('WITH', 'ADMINISTRATION');
+  reader.end();
+  return { kind: 'grant_group_role', role, ...named, withAdministration, isRevoke };
+}

@@ -27,6 +27,72 @@ test.each([
 });
 
 test.each([
+  [
+    `CREATE IDENTITY PROVIDER IF NOT EXISTS p ISSUER 'https://i' AUDIENCES ('a', 'b') PROVISION users DOMAINS ('x.org') LABEL = 'L' ENABLED`,
+    {
+      kind: 'create_provider',
+      name: 'p',
+      ifNotExists: true,
+      issuer: 'https://i',
+      audiences: ['a', 'b'],
+      provision: 'USERS',
+      domains: ['x.org'],
+      label: 'L',
+      enabled: true,
+    },
+  ],
+  ['ALTER IDENTITY PROVIDER p SET ENABLED FALSE', { kind: 'alter_provider', name: 'p', enabled: false }],
+  [
+    'ALTER IDENTITY PROVIDER p UNSET LABEL, CLIENT_ID',
+    { kind: 'alter_provider', name: 'p', label: null, clientId: null },
+  ],
+  ['DROP IDENTITY PROVIDER IF EXISTS "P q"', { kind: 'drop_provider', name: 'P q', ifExists: true }],
+  ['SHOW IDENTITY PROVIDERS', { kind: 'show_providers' }],
+  ['DESC IDENTITY PROVIDER p', { kind: 'describe_provider', name: 'p' }],
+  [
+    `ALTER SERVICE ACCOUNT s SET TRUST OF p WHERE 'sub' = 'x' AND 'ref' LIKE 'refs/*'`,
+    {
+      kind: 'set_trust',
+      account: 's',
+      provider: 'p',
+      conditions: [
+        { claim: 'sub', operator: '=', value: 'x' },
+        { claim: 'ref', operator: 'LIKE', value: 'refs/*' },
+      ],
+    },
+  ],
+  ['ALTER SERVICE ACCOUNT s UNSET TRUST OF p', { kind: 'drop_trust', account: 's', provider: 'p', ifExists: false }],
+  [
+    `GRANT ROLE r TO GROUP 'a b' OF p WITH ADMINISTRATION`,
+    { kind: 'grant_group_role', role: 'r', group: 'a b', provider: 'p', withAdministration: true, isRevoke: false },
+  ],
+  [
+    `REVOKE ROLE r FROM GROUP g OF p`,
+    { kind: 'grant_group_role', role: 'r', group: 'g', provider: 'p', withAdministration: false, isRevoke: true },
+  ],
+  [`SHOW GRANTS TO GROUP 'g' OF p`, { kind: 'show_group_grants', group: 'g', provider: 'p' }],
+  [
+    'GRANT MANAGE IDENTITY PROVIDERS TO USER u',
+    { kind: 'grant_privilege', privilege: 'MANAGE IDENTITY PROVIDERS', user: 'u', isRevoke: false },
+  ],
+])('%s', (sql, input) => {
+  expect(parsed(sql)).toEqual(input);
+});
+
+test.each([
+  `CREATE IDENTITY PROVIDER p AUDIENCES ('a')`,
+  `CREATE IDENTITY PROVIDER p ISSUER 'x' PROVISION some`,
+  `ALTER IDENTITY PROVIDER p SET ISSUER 'x'`,
+  'ALTER IDENTITY PROVIDER p SET',
+  'ALTER IDENTITY PROVIDER p UNSET AUDIENCES',
+  `ALTER SERVICE ACCOUNT s SET TRUST OF p`,
+  `ALTER SERVICE ACCOUNT s SET TRUST OF p WHERE 'sub' > 'x'`,
+  `ALTER SERVICE ACCOUNT s SET TRUST OF p WHERE 'sub' = 'x' OR 'a' = 'b'`,
+])('refused: %s', (sql) => {
+  expect(refusal(sql)).toBe('SYNTAX_ERROR');
+});
+
+test.each([
   [`ALTER USER a SET PASSWORD = 'p' EMAIL = 'e'`, { kind: 'alter_user', name: 'a', password: 'p', email: 'e' }],
   ['ALTER USER a UNSET COMMENT, DEFAULT_ROLE', { kind: 'alter_user', name: 'a', comment: null, defaultRole: null }],
   ['ALTER USER a SUSPEND', { kind: 'set_user_state', name: 'a', to: 'SUSPEND' }],

@@ -7,3 +7,10 @@ export function takeHolder(reader: StatementReader): { readonly kind: 'USER' | '
   if (!reader.takeWords('SERVICE', 'ACCOUNT')) throw reader.expected('USER or SERVICE ACCOUNT');
   return { kind: 'SERVICE', name: takeAnyName(reader, 'a service account') };
 }
+
+/** `'name' OF p`, behind GROUP. @throws SYNTAX_ERROR */
+export function takeGroup(reader: StatementReader): { readonly group: string; readonly provider: string } {
+  const group = takeAnyName(reader, 'a group');
+  if (!reader.takeWord('OF')) throw reader.expected('OF');
+  return { group, provider: takeAnyName(reader, 'an identity provider') };
+}

@@ -1,12 +1,14 @@
 import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
-import { elements, readXml, textAt } from './read-xml.ts';
+import { elements, readXml, textAt } from '#shared/storage/object/read-xml.ts';
 import { S3Client } from './s3-client.ts';
-import { s3Error, storageError } from './s3-error.ts';
+import { unquoted } from '#shared/storage/object/object-store.ts';
+import { ownHeaders } from '#shared/storage/object/own-headers.ts';
+import { storageError } from '#shared/storage/object/store-error.ts';
+import { s3Error } from './s3-error.ts';
 import { s3Place } from './s3-object.ts';
-import { WRITE_ID_HEADER } from './own-headers.ts';
-import { headObject, unquoted } from './s3-ranges.ts';
+import { headObject, S3_OWN } from './s3-reads.ts';
 import { openUploads } from './s3-uploads.ts';
 
 /**
@@ -70,7 +72,7 @@ export function clientUploads(credential: S3Credential, use?: StorageUse): Clien
 }
 
 async function begin(client: S3Client, location: string, writeId: string): Promise<string> {
-  const headers = { [WRITE_ID_HEADER]: writeId, 'content-type': 'application/octet-stream' };
+  const headers = { ...ownHeaders(S3_OWN, writeId, null), 'content-type': 'application/octet-stream' };
   const { body } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
   const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
   if (uploadId === undefined) throw new Error('the store began no upload');

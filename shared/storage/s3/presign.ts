@@ -1,7 +1,8 @@
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { objectAddress } from './s3-client.ts';
 import { s3Place } from './s3-object.ts';
-import { signer, withQuery } from './signed-request.ts';
+import { withQuery } from '#shared/storage/object/send-request.ts';
+import { signer } from './signed-request.ts';
 
 /** One request for an object, as the address of the store that holds the right to it. */
 type PresignedRequest = {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { S3Credential } from '#shared/storage/credential.ts';
+import { storeKeyId, type S3Credential, type StoreCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
@@ -111,8 +111,8 @@ test('a request ends with its statement', async () => {
 test('a key that has ended or that the store does not know is renewed once, and what it reads is right', async () => {
   await storage.write(at('renewed'), Buffer.from('text'));
   const asked: string[] = [];
-  const renew = (old: S3Credential): Promise<S3Credential> => {
-    asked.push(old.accessKeyId);
+  const renew = (old: StoreCredential): Promise<StoreCredential> => {
+    asked.push(storeKeyId(old));
     return Promise.resolve(key);
   };
   const unknown = { ...key, accessKeyId: 'unknown-key' };

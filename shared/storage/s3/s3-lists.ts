@@ -1,10 +1,11 @@
 import { FilesStayed, type StayedFile } from '#shared/storage/files-stayed.ts';
 import type { ListedFile } from '#shared/storage/storage.ts';
-import { elements, readXml, textAt, type XmlNode } from './read-xml.ts';
+import { elements, readXml, textAt, type XmlNode } from '#shared/storage/object/read-xml.ts';
 import type { S3Client } from './s3-client.ts';
-import { s3Error, storageError } from './s3-error.ts';
+import { unquoted } from '#shared/storage/object/object-store.ts';
+import { storageError } from '#shared/storage/object/store-error.ts';
+import { s3Error } from './s3-error.ts';
 import { s3Location, s3Place } from './s3-object.ts';
-import { unquoted } from './s3-ranges.ts';
 import { contentMd5 } from './s3-writes.ts';
 
 /** Lists of objects, and deletions of many at once. */

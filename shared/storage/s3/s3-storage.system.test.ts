@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assumeRole } from '#catalog/storage/assume-role.ts';
-import { readStorageSettings } from '#catalog/metadata/storage-settings.ts';
+import { readS3Settings } from '#catalog/metadata/s3-settings.ts';
 import { FilesStayed } from '#shared/storage/files-stayed.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FileNotFound, FileTooLarge, type Storage } from '#shared/storage/storage.ts';
@@ -115,7 +115,7 @@ test('objects that the store keeps are named one by one, and all others are gone
     ],
   };
   const { endpoint, region } = minio.key;
-  const settings = readStorageSettings({ flavor: 'minio', endpoint: endpoint ?? '', region });
+  const settings = readS3Settings({ flavor: 'minio', endpoint: endpoint ?? '', region });
   const session = { name: 'stay', policy: JSON.stringify(policy), lifeSeconds: 900 };
   const limited = openStorage(at('stay'), { ...minio.key, ...(await assumeRole(minio.key, settings, session)) });
   const kept = locations.filter((one) => one.includes('kept'));

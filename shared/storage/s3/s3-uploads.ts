@@ -1,6 +1,6 @@
-import { elements, readXml, textAt } from './read-xml.ts';
+import { elements, readXml, textAt } from '#shared/storage/object/read-xml.ts';
 import type { S3Client } from './s3-client.ts';
-import { storageError } from './s3-error.ts';
+import { storageError } from '#shared/storage/object/store-error.ts';
 import { s3Place } from './s3-object.ts';
 
 /** An upload of parts that was begun and not ended. */

@@ -190,6 +190,7 @@ export function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS)
     distributed,
     scans: [scan as unknown as PlannedScan],
     barriers: [],
+    inlinesPolicies: false,
     scanFacts: [],
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2, stageWidth: 1 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },

@@ -53,8 +53,9 @@ export async function signRequestByLocation(context: CatalogContext, request: Re
   const { tenant } = request.claims;
   const { db } = context.store;
   for (const profile of await listProfiles(db)) {
-    if (profile.tenant !== tenant || !isOfStore(named.uri, profile.settings)) continue;
-    const found = await findTableAt(db, request.claims.tenant, locationOf(named, profile.settings));
+    const { settings } = profile;
+    if (profile.tenant !== tenant || settings.kind !== 's3' || !isOfStore(named.uri, settings)) continue;
+    const found = await findTableAt(db, request.claims.tenant, locationOf(named, settings));
     if (found === undefined) continue;
     const place = await requireFilePlace(db, request.claims.tenant, found.catalog, found.ident);
     return signed(context, request, place, named);

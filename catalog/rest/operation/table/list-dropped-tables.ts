@@ -2,7 +2,7 @@ import { isUuid } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { listDropped, type DroppedTable } from '../../../store/postgres/dropped-table-store.ts';
+import { listDropped, stateOfDropped } from '../../../store/postgres/dropped-table-store.ts';
 import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
@@ -22,7 +22,7 @@ export async function listDroppedTables(context: CatalogContext, request: RestRe
       id: table.id,
       namespace: table.namespace,
       name: table.name,
-      state: stateOf(table, nowMs),
+      state: stateOfDropped(table, nowMs),
       'dropped-at': table.droppedAt.toISOString(),
       'dropped-by': table.droppedBy,
       'expires-at': table.expiresAt.toISOString(),
@@ -34,9 +34,4 @@ export async function listDroppedTables(context: CatalogContext, request: RestRe
       tables.map(({ id }) => id),
     ),
   });
-}
-
-function stateOf({ parked, expiresAt }: DroppedTable, nowMs: number): string {
-  if (parked) return 'purge-failed';
-  return expiresAt.getTime() > nowMs ? 'dropped' : 'purging';
 }

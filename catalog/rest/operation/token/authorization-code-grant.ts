@@ -1,3 +1,4 @@
+import { methodOf } from '../../../factor/required-factor.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { redeemCode, type AppSignedIn } from '../../../sign-in/app-sign-ins.ts';
 import { grantScopes, type RequestedScopes } from '../../../token/grant-scopes.ts';
@@ -29,7 +30,7 @@ export async function authorizationCodeGrant(
   const { signIn, principal } = redeemed;
   countRequest(context, principal.id);
   const seen = { address, agent, factors: signIn.amr, client: signIn.clientId };
-  await context.signIns.granted(principal, 'password', seen);
+  await context.signIns.granted(principal, methodOf(signIn.amr), seen);
   return issueToPerson(context, redeemed, 'all', signIn.startedAt.getTime());
 }
 
@@ -44,8 +45,9 @@ export function issueToPerson(
   return issue(context, {
     principal,
     scopes: grantScopes(scopes, allowed),
-    authMethod: 'password',
+    authMethod: methodOf(signIn.amr),
     authenticatedAtMs: signIn.authenticatedAt.getTime(),
+    endsAtMs: signIn.endsAt.getTime(),
     issuedAtMs,
     person: { sid: signIn.id, amr: signIn.amr },
     refreshToken,

@@ -1,5 +1,7 @@
 // Original file: catalog.proto
 
+import type { GcsKeyInput as _skein_catalog_v1_GcsKeyInput, GcsKey as _skein_catalog_v1_GcsKey } from '../../../skein/catalog/v1/GcsKey.ts';
+import type { AdlsKeyInput as _skein_catalog_v1_AdlsKeyInput, AdlsKey as _skein_catalog_v1_AdlsKey } from '../../../skein/catalog/v1/AdlsKey.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface BucketKeyInput {
@@ -12,6 +14,8 @@ export interface BucketKeyInput {
   readonly path_style?: (boolean);
   readonly folders?: readonly (string)[];
   readonly writes?: (boolean);
+  readonly gcs?: (_skein_catalog_v1_GcsKeyInput | null);
+  readonly adls?: (_skein_catalog_v1_AdlsKeyInput | null);
 }
 
 export interface BucketKey {
@@ -24,4 +28,6 @@ export interface BucketKey {
   readonly path_style: (boolean);
   readonly folders: readonly (string)[];
   readonly writes: (boolean);
+  readonly gcs: (_skein_catalog_v1_GcsKey | null);
+  readonly adls: (_skein_catalog_v1_AdlsKey | null);
 }

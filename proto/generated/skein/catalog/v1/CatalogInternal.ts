@@ -36,6 +36,7 @@ import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, Dr
 import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from '../../../skein/catalog/v1/DropClientRequest.ts';
 import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from '../../../skein/catalog/v1/DropTenantReply.ts';
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from '../../../skein/catalog/v1/DropTenantRequest.ts';
+import type { DroppedListInput as _skein_catalog_v1_DroppedListInput, DroppedList as _skein_catalog_v1_DroppedList } from '../../../skein/catalog/v1/DroppedList.ts';
 import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from '../../../skein/catalog/v1/EndUploadReply.ts';
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from '../../../skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
@@ -54,6 +55,7 @@ import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseReq
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from '../../../skein/catalog/v1/ListCatalogsRequest.ts';
 import type { ListChangesRequestInput as _skein_catalog_v1_ListChangesRequestInput, ListChangesRequest as _skein_catalog_v1_ListChangesRequest } from '../../../skein/catalog/v1/ListChangesRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from '../../../skein/catalog/v1/ListClientsRequest.ts';
+import type { ListDroppedRequestInput as _skein_catalog_v1_ListDroppedRequestInput, ListDroppedRequest as _skein_catalog_v1_ListDroppedRequest } from '../../../skein/catalog/v1/ListDroppedRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from '../../../skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from '../../../skein/catalog/v1/ListNamespacesRequest.ts';
 import type { ListRelationsRequestInput as _skein_catalog_v1_ListRelationsRequestInput, ListRelationsRequest as _skein_catalog_v1_ListRelationsRequest } from '../../../skein/catalog/v1/ListRelationsRequest.ts';
@@ -330,6 +332,15 @@ export interface CatalogInternalClient extends grpc.Client {
   listClients(argument: _skein_catalog_v1_ListClientsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
   listClients(argument: _skein_catalog_v1_ListClientsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
   
+  ListDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  ListDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  ListDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  ListDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  listDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  listDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  listDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  listDropped(argument: _skein_catalog_v1_ListDroppedRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DroppedList>): grpc.ClientUnaryCall;
+  
   ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
   ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
   ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
@@ -563,6 +574,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   ListClients: grpc.handleUnaryCall<_skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientListInput>;
   
+  ListDropped: grpc.handleUnaryCall<_skein_catalog_v1_ListDroppedRequest, _skein_catalog_v1_DroppedListInput>;
+  
   ListJobs: grpc.handleUnaryCall<_skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobListInput>;
   
   ListNamespaces: grpc.handleUnaryCall<_skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceListInput>;
@@ -633,6 +646,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   ListCatalogs: MethodDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameList>
   ListChanges: MethodDefinition<_skein_catalog_v1_ListChangesRequestInput, _skein_catalog_v1_ChangeListInput, _skein_catalog_v1_ListChangesRequest, _skein_catalog_v1_ChangeList>
   ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
+  ListDropped: MethodDefinition<_skein_catalog_v1_ListDroppedRequestInput, _skein_catalog_v1_DroppedListInput, _skein_catalog_v1_ListDroppedRequest, _skein_catalog_v1_DroppedList>
   ListJobs: MethodDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_JobListInput, _skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobList>
   ListNamespaces: MethodDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceList>
   ListRelations: MethodDefinition<_skein_catalog_v1_ListRelationsRequestInput, _skein_catalog_v1_RelationListInput, _skein_catalog_v1_ListRelationsRequest, _skein_catalog_v1_RelationList>

@@ -6,6 +6,7 @@ export interface SignInRequestInput {
   readonly password?: (string);
   readonly tenant?: (string);
   readonly address?: (string);
+  readonly agent?: (string);
 }
 
 export interface SignInRequest {
@@ -13,4 +14,5 @@ export interface SignInRequest {
   readonly password: (string);
   readonly tenant: (string);
   readonly address: (string);
+  readonly agent: (string);
 }

@@ -1,0 +1,64 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { TrustCondition } from '#shared/principal/principal-request.ts';
+
+/** The tables of identity providers; a part of `Tables`. */
+export type ProviderTables = {
+  identity_provider: {
+    id: string;
+    tenant_id: string;
+    name: string;
+    name_folded: ColumnType<string, never, never>;
+    /** The `iss` of its tokens; never changes, because subjects are the issuer's. */
+    issuer: string;
+    client_id: string | null;
+    /** Sealed with a key of `cluster.secrets_key_file`. */
+    client_secret_sealed: string | null;
+    audiences: string[];
+    username_claim: string;
+    email_claim: string;
+    groups_claim: string;
+    provision: 'NONE' | 'USERS';
+    domains: string[];
+    label: string | null;
+    enabled: boolean;
+    /** A tenant_admin has made it: nobody else's signs in an administrator. */
+    by_admin: boolean;
+    created_by: string;
+    created_at: Date;
+    /** It has sent groups by SCIM: those of its tokens do not count. */
+    scim_groups: Generated<boolean>;
+  };
+  group_member: { provider_id: string; group_name: string; principal_id: string };
+  group_role: {
+    provider_id: string;
+    group_name: string;
+    role_id: string;
+    with_administration: boolean;
+    granted_at: Date;
+  };
+  /** Sign-ins at a provider that have begun in a browser. */
+  outside_sign_in: {
+    state_sha256: Buffer;
+    browser_sha256: Buffer;
+    provider_id: string;
+    nonce: string;
+    verifier: string;
+    is_again: boolean;
+    links: string | null;
+    ends_at: Date;
+  };
+  /** Users by the provider that signs them in, and its name for them. */
+  principal_identity: { provider_id: string; subject: string; principal_id: string; linked_at: Date };
+  /** The tokens that are a service account. */
+  account_trust: {
+    provider_id: string;
+    principal_id: string;
+    /** The subject, when a condition says that it equals this; null: any may meet the conditions. */
+    subject: string | null;
+    conditions: ColumnType<readonly TrustCondition[], string, string>;
+    /** Its tokens may have these: those of who has made it. */
+    scopes: string[];
+    created_by: Generated<string>;
+    created_at: Date;
+  };
+};

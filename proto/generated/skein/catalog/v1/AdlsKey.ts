@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface AdlsKeyInput {
+  readonly sas?: (string);
+}
+
+export interface AdlsKey {
+  readonly sas: (string);
+}

@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface GcsKeyInput {
+  readonly token?: (string);
+}
+
+export interface GcsKey {
+  readonly token: (string);
+}

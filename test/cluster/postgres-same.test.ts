@@ -1,0 +1,252 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { Random } from '#test/fuzz/random.ts';
+import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import { fieldsOf, PostgresWire, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+import { fixedSeed } from '#test/support/seed.ts';
+
+/** The same messages to Skein and to the project's real Postgres: both answer the same bytes, but for differences that are listed here. */
+let postgres: TestPostgres;
+let ours: PostgresWire;
+let theirs: PostgresWire;
+const SCHEMA = `same_${process.pid}`;
+
+beforeAll(async () => {
+  const { cluster } = await sharedCluster();
+  postgres = await startTestPostgres();
+  const url = new URL(must(cluster.ready.postgres_url, 'it serves the Postgres wire'));
+  [url.username, url.password] = [cluster.ready.user, ADMIN_PASSWORD];
+  [ours, theirs] = await Promise.all([opened(url.href), opened(postgres.url)]);
+  await both((wire) => wire.query(`CREATE SCHEMA ${SCHEMA}; SET search_path = ${SCHEMA}`));
+  await both((wire) => wire.query('CREATE TABLE t (a INTEGER, b TEXT)'));
+}, 120_000);
+afterAll(async () => {
+  await ours.query(`ROLLBACK; DROP TABLE t; DROP SCHEMA ${SCHEMA}`);
+  await Promise.all([ours[Symbol.asyncDispose](), theirs[Symbol.asyncDispose]()]);
+  await postgres[Symbol.asyncDispose]();
+});
+
+async function opened(connectionString: string): Promise<PostgresWire> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return PostgresWire.of(client);
+}
+
+const both = <T>(work: (wire: PostgresWire) => Promise<T>): Promise<readonly [T, T]> =>
+  Promise.all([work(ours), work(theirs)]);
+
+/** Bytes of a column's description that say where it is from, which `pg_catalog` alone can explain: number of the table and of the column. */
+const ORIGIN_BYTES = 6;
+
+/** Fields of an error that both have; the text, the place and where in a program it arose are each server's own. */
+const FIELDS = ['S', 'V', 'C'];
+
+/** A message as it is compared. */
+function compared(message: ServerMessage): string {
+  const { type, body } = message;
+  if (type === 'E' || type === 'N') return `${type} ${FIELDS.map((field) => fieldsOf(body).get(field)).join(' ')}`;
+  if (type === 'T') return `T ${withoutOrigins(body).toString('hex')} ${shown(message)}`;
+  return `${type} ${body.toString('hex')} ${shown(message)}`;
+}
+
+function withoutOrigins(body: Buffer): Buffer {
+  const bytes = Buffer.from(body);
+  for (let at = 2; at < bytes.length;) {
+    const end = bytes.indexOf(0, at) + 1;
+    bytes.fill(0, end, end + ORIGIN_BYTES);
+    at = end + 18;
+  }
+  return bytes;
+}
+
+type Step = (wire: PostgresWire) => PostgresWire;
+const q =
+  (sql: string): Step =>
+  (wire) =>
+    wire.send('Q', sql);
+
+/** @returns the answers of both, without ParameterStatus, whose time is free */
+async function answers(step: Step): Promise<readonly [ours: readonly string[], theirs: readonly string[]]> {
+  return both(async (wire) => {
+    const messages = await step(wire).messages();
+    return messages.filter(({ type }) => type !== 'S').map(compared);
+  });
+}
+
+const SERIES = 'SELECT i::INTEGER AS i FROM generate_series(1, 5) AS g(i) ORDER BY i';
+
+const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
+  ['an empty query', q('')],
+  ['only empty statements', q(' ; ;')],
+  ['several statements', q("SELECT 1 AS a; SELECT 'x' AS b, NULL::TEXT AS c")],
+  ['an error among them', q('SELECT 1 AS a; SELECT nothing; SELECT 2 AS a')],
+  ['a syntax error', q('SELEC 1')],
+  [
+    'rows of every common type',
+    q("SELECT true AS b, 7::SMALLINT AS s, 7::BIGINT AS l, 1.50::NUMERIC(9,2) AS n, 'x'::TEXT AS t"),
+  ],
+  ['dates and times', q("SELECT DATE '2024-02-29' AS d, TIMESTAMP '2024-02-29 12:34:56.5' AS t, TIME '01:02:03' AS c")],
+  ['a count', q("INSERT INTO t VALUES (1, 'a'), (2, NULL)")],
+  ['an update', q('UPDATE t SET b = NULL WHERE a = 1')],
+  ['a delete of nothing', q('DELETE FROM t WHERE a = 99')],
+  ['COMMIT outside of a transaction', q('COMMIT')],
+  ['ROLLBACK outside of a transaction', q('ROLLBACK')],
+  ['BEGIN twice', q('BEGIN; BEGIN')],
+  ['an error in it', q('SELECT nothing')],
+  ['a statement behind it', q('SELECT 1')],
+  ['COMMIT of what has failed', q('COMMIT')],
+  ['a savepoint', q("BEGIN; INSERT INTO t VALUES (3, 'c'); SAVEPOINT s")],
+  ['an error behind it', q('SELECT nothing')],
+  ['back to it', q('ROLLBACK TO s; RELEASE s; COMMIT')],
+  ['no such savepoint', q('BEGIN; ROLLBACK TO nowhere')],
+  ['the end of that', q('END')],
+  ['a savepoint outside of a transaction', q('SAVEPOINT s')],
+  ['what the script has left', q('SELECT * FROM t ORDER BY a')],
+  [
+    'a prepared statement',
+    (w) => w.parse('p', 'SELECT $1 AS x, $2::INTEGER + 1 AS y', [25, 23]).describe('S', 'p').sync(),
+  ],
+  ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
+  ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],
+  ['too few values', (w) => w.bind('', 'p', ['v']).sync()],
+  ['a wrong value', (w) => w.bind('', 'p', ['v', 'none']).execute('').sync()],
+  ['EXECUTE of it', q("EXECUTE p('w', 1)")],
+  ['DEALLOCATE', q('DEALLOCATE p')],
+  ['what is gone', (w) => w.bind('', 'p').sync()],
+  ['DEALLOCATE of what is gone', q('DEALLOCATE p')],
+  ['no such statement', (w) => w.describe('S', 'none').sync()],
+  ['no such portal', (w) => w.describe('P', 'none').execute('none').sync()],
+  ['an empty statement', (w) => w.parse('', '').bind('', '').describe('P', '').execute('').sync()],
+  ['two statements in one', (w) => w.parse('', 'SELECT 1; SELECT 2').sync()],
+  [
+    'a statement without rows',
+    (w) => w.parse('', 'DELETE FROM t WHERE a = 99').describe('S', '').bind('', '').execute('').sync(),
+  ],
+  ['Close of what is not there', (w) => w.close('S', 'none').close('P', 'none').sync()],
+  ['skipped to Sync', (w) => w.parse('', 'SELECT nothing').bind('', '').parse('x', 'SELECT 1').execute('').sync()],
+  ['nothing of it is there', (w) => w.bind('', 'x').sync()],
+  [
+    'a pipeline of two writes',
+    (w) => w.parse('', "INSERT INTO t VALUES (4, 'd')").bind('', '').execute('').bind('', '').execute('').sync(),
+  ],
+  [
+    'one that fails',
+    (w) =>
+      w.parse('', 'DELETE FROM t').bind('', '').execute('').parse('', 'SELECT nothing').bind('', '').execute('').sync(),
+  ],
+  ['has done nothing', q('SELECT count(*) AS n FROM t')],
+  ['a limit of rows', (w) => w.parse('', SERIES).bind('p', '').execute('p', 2).execute('p', 2).execute('p', 2).sync()],
+  ['which ends with Sync', (w) => w.execute('p').sync()],
+  ['as many rows as there are', (w) => w.parse('', SERIES).bind('', '').execute('', 5).execute('', 5).sync()],
+  ['a portal of a transaction', q('BEGIN')],
+  ['two of them', (w) => w.parse('', SERIES).bind('p', '').bind('r', '').execute('p', 2).execute('r', 1).sync()],
+  ['after Sync', (w) => w.execute('p', 2).execute('r', 0).sync()],
+  ['MOVE of a portal', q('MOVE 1 FROM p')],
+  ['FETCH of a portal', q('FETCH ALL FROM p')],
+  ['its name again', (w) => w.parse('', SERIES).bind('p', '').sync()],
+  ['an error ends them', q('ROLLBACK')],
+  ['all of them', (w) => w.execute('p').sync()],
+  ['a cursor outside of a transaction', q('DECLARE c CURSOR FOR SELECT 1')],
+  ['a cursor', q(`BEGIN; DECLARE c SCROLL CURSOR FOR ${SERIES}`)],
+  [
+    'directions',
+    q('FETCH c; FETCH 2 c; FETCH PRIOR c; FETCH LAST c; FETCH FIRST c; FETCH ABSOLUTE 3 c; FETCH RELATIVE -1 c'),
+  ],
+  ['beyond its ends', q('FETCH BACKWARD ALL c; FETCH PRIOR c; FETCH FORWARD 9 c; FETCH NEXT c; FETCH ABSOLUTE -2 c')],
+  ['where it stands', q('FETCH RELATIVE 0 c; FETCH 0 c; FETCH FORWARD 0 c')],
+  ['MOVE', q('MOVE FIRST c; MOVE 2 c; MOVE ALL c; MOVE BACKWARD ALL c; MOVE 0 c')],
+  ['a cursor is a portal', (w) => w.describe('P', 'c').execute('c', 2).execute('c').sync()],
+  ['FETCH through Parse', (w) => w.parse('', 'FETCH 1 FROM c').describe('S', '').bind('', '').execute('').sync()],
+  ['CLOSE', q('CLOSE c; SAVEPOINT s; DECLARE d CURSOR FOR SELECT 1; ROLLBACK TO s')],
+  ['what a savepoint has taken', q('FETCH d')],
+  ['the end', q('ROLLBACK')],
+  ['one that goes forward', q(`BEGIN; DECLARE c NO SCROLL CURSOR FOR ${SERIES}; FETCH 2 c`)],
+  ['and not back', q('FETCH PRIOR c')],
+  ['the end of it', q('ROLLBACK')],
+  ['WITH HOLD', q(`BEGIN; DECLARE h CURSOR WITH HOLD FOR ${SERIES}; COMMIT; FETCH 2 h; CLOSE h`)],
+  ['WITH HOLD of what is undone', q(`BEGIN; DECLARE h CURSOR WITH HOLD FOR ${SERIES}; ROLLBACK`)],
+  ['is gone', q('FETCH h')],
+  ['CLOSE ALL', q('CLOSE ALL')],
+  ['settings', q("SET application_name = 'x'; SHOW application_name; RESET application_name")],
+  ['no such setting', q('SET no_such_setting = 1')],
+  ['undone', q("BEGIN; SET LOCAL statement_timeout = 0; SET application_name = 'y'; ROLLBACK; SHOW application_name")],
+  ['SET LOCAL outside', q('SET LOCAL jit = off')],
+  ['what only reads', q('BEGIN READ ONLY; DELETE FROM t')],
+  ['the end of that, too', q('ROLLBACK')],
+  ['DISCARD', q('DISCARD PLANS; UNLISTEN *')],
+  ['DISCARD ALL in a transaction', q('BEGIN; DISCARD ALL')],
+  ['and out', q('ROLLBACK')],
+];
+
+/** Steps whose answers differ, with the reason. */
+const DIFFERENT: Readonly<Record<string, string>> = {
+  'a wrong value': 'values are converted when the statement runs, not by Bind',
+};
+
+test('one script of messages: the same bytes', async () => {
+  const different: string[] = [];
+  for (const [what, step] of SCRIPT) {
+    const [mine, real] = await answers(step);
+    if (DIFFERENT[what] === undefined && mine.join('\n') !== real.join('\n')) {
+      different.push(`${what}:\n  ${mine.join('\n  ')}\n--- Postgres:\n  ${real.join('\n  ')}`);
+    }
+    if (DIFFERENT[what] !== undefined && mine.join('\n') === real.join('\n')) different.push(`${what} does not differ`);
+  }
+  expect(different.join('\n\n')).toBe('');
+}, 120_000);
+
+/** A statement of a random run; those that fail, too. */
+function drawStatement(random: Random): string {
+  const key = random.below(6);
+  const point = random.pick(['s', 'u']);
+  return random.pick([
+    `INSERT INTO t VALUES (${key}, 'x${random.below(100)}')`,
+    `INSERT INTO t SELECT a + 1, b FROM t WHERE a = ${key}`,
+    `UPDATE t SET b = b || 'y' WHERE a = ${key}`,
+    `DELETE FROM t WHERE a = ${key}`,
+    'BEGIN',
+    'BEGIN',
+    'COMMIT',
+    'ROLLBACK',
+    `SAVEPOINT ${point}`,
+    `SAVEPOINT ${point}`,
+    `ROLLBACK TO ${point}`,
+    `RELEASE ${point}`,
+    'SELECT nothing',
+    `SELECT count(*) AS n FROM t WHERE a = ${key}`,
+  ]);
+}
+
+/** Some statements: of one Query, or a pipeline up to a Sync. */
+function drawStep(random: Random): { readonly text: string; readonly step: Step } {
+  const statements = Array.from({ length: 1 + random.below(4) }, () => drawStatement(random));
+  if (random.chance(0.5)) return { text: statements.join('; '), step: q(statements.join('; ')) };
+  const step: Step = (wire) => {
+    for (const sql of statements) wire.parse('', sql).bind('', '').execute('');
+    return wire.sync();
+  };
+  return { text: `pipeline: ${statements.join('; ')}`, step };
+}
+
+const STEPS = 60;
+
+test('random statements with savepoints, errors and pipelines: the same answers, and the same table', async () => {
+  const seed = fixedSeed();
+  const random = new Random(seed);
+  await both((wire) => wire.query('ROLLBACK; DELETE FROM t'));
+  const log: string[] = [];
+  for (let i = 0; i < STEPS; i += 1) {
+    const { text, step } = drawStep(random);
+    log.push(text);
+    const [mine, real] = await answers(step);
+    expect(mine, `seed ${seed}:\n${log.join('\n')}`).toEqual(real);
+  }
+  const [mine, real] = await answers(q('ROLLBACK; SELECT * FROM t ORDER BY a, b'));
+  expect(
+    mine.filter((one) => one.startsWith('D')),
+    `seed ${seed}`,
+  ).toEqual(real.filter((one) => one.startsWith('D')));
+}, 180_000);

@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AccessKeyInput } from '#proto/generated/skein/catalog/v1/AccessKey.ts';
+import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
+import { readKeyFile } from '#shared/storage/key-file.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
+import { AZURITE_ACCOUNT, AZURITE_KEY, startAzurite } from './azurite.ts';
+import { GCS_BUILD_MS } from './fake-gcs.ts';
+import { NPM_INSTALL_MS } from './npm-folder.ts';
+import { startGoogle } from './google.ts';
+
+/** A store that is not S3, as a cluster is told of it. */
+export type OtherStore = AsyncDisposable & {
+  /** The location of its bucket `warehouse`. */
+  readonly root: string;
+  /** The flags of `skein up` and `skein admin catalog create` behind `--storage`. */
+  readonly flags: readonly string[];
+  /** The same as a call of the catalog has it. */
+  readonly bucket: BucketSettingsInput;
+  /** Variables of the processes of a cluster. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The store's own key, which may do everything. */
+  readonly credential: StoreCredential;
+  /** Texts that no log, error or history may hold; they grow while keys are given. */
+  secrets(): readonly string[];
+};
+
+export const OTHER_STORE_MS = Math.max(GCS_BUILD_MS, NPM_INSTALL_MS);
+
+export const OTHER_STORES = {
+  gcs: async (): Promise<OtherStore> => {
+    await using started = new AsyncDisposableStack();
+    const google = started.use(await startGoogle());
+    const { token, endpoint } = google;
+    const file = await keyFile(started, google.accountFile);
+    const all = started.move();
+    return {
+      root: 'gs://warehouse',
+      flags: ['--endpoint', endpoint, '--sts-endpoint', endpoint, '--credentials', file],
+      bucket: { settings: { endpoint, 'sts-endpoint': endpoint }, key: keyInput(file) },
+      env: {},
+      credential: { kind: 'gcs', token, endpoint, expiresAtMs: null },
+      secrets: () => google.secrets,
+      [Symbol.asyncDispose]: () => all.disposeAsync(),
+    };
+  },
+  adls: async (): Promise<OtherStore> => {
+    await using started = new AsyncDisposableStack();
+    const azurite = started.use(await startAzurite());
+    const file = await keyFile(started, `account_key: ${AZURITE_KEY}\n`);
+    const all = started.move();
+    return {
+      root: `abfss://warehouse@${AZURITE_ACCOUNT}.dfs.core.windows.net`,
+      flags: ['--endpoint', azurite.endpoint, '--allow-container-sas', '--credentials', file],
+      bucket: { settings: { endpoint: azurite.endpoint, 'allow-container-sas': 'true' }, key: keyInput(file) },
+      env: { NODE_EXTRA_CA_CERTS: azurite.caFile },
+      credential: azurite.credential('warehouse'),
+      secrets: () => [AZURITE_KEY, 'sig='],
+      [Symbol.asyncDispose]: () => all.disposeAsync(),
+    };
+  },
+} as const satisfies Readonly<Record<string, () => Promise<OtherStore>>>;
+
+const keyInput = (file: string): AccessKeyInput => ({ document: JSON.stringify(readKeyFile(file)) });
+
+async function keyFile(started: AsyncDisposableStack, text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'skein-store-key-'));
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'key');
+  await writeFile(file, text, { mode: 0o600 });
+  return file;
+}

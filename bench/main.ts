@@ -9,6 +9,7 @@ import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchMechanisms } from './mechanisms/bench-mechanisms.ts';
 import { benchObjectStore } from './object-store/bench-object-store.ts';
+import { benchPostgres } from './postgres/bench-postgres.ts';
 import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
@@ -32,6 +33,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- attack [--seconds N]
        npm run bench -- browse [--seconds N]: INFORMATION_SCHEMA over 10,000 tables
        npm run bench -- flight [--scale S] [--runs N] [--seconds N]: Flight SQL beside HTTP, DuckDB and COPY INTO
+       npm run bench -- postgres [--scale S] [--runs N] [--seconds N]: the Postgres wire beside Postgres itself
        npm run bench -- object-store [--scale S] [--runs N]: TPC-H over MinIO beside file: and DuckDB's httpfs
        npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
@@ -66,6 +68,8 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'browse') await benchBrowse({ seconds: Number(values.seconds ?? 10) });
   else if (name === 'flight') {
     await benchFlight({ scale: values.scale, runs, seconds: Number(values.seconds ?? 10) });
+  } else if (name === 'postgres') {
+    await benchPostgres({ scale: values.scale, runs, seconds: Number(values.seconds ?? 10) });
   } else if (name === 'mechanisms') await benchMechanisms({ scale: values.scale, runs });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'copy') await benchCopy({ runs });

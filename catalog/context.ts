@@ -73,6 +73,8 @@ export type CatalogContext = {
   readonly issuers: Issuers;
   /** Rate limits of the token endpoint, by the peer's address and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
+  /** Limits the requests of SCIM of each identity provider. */
+  readonly scimLimit: RateLimit;
   /** Limits the idempotency keys that each principal has in use. */
   readonly keyAllowance: KeyAllowance;
   readonly metrics: Metrics;

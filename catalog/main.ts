@@ -263,16 +263,21 @@ async function buildContext(
     principals: new KnownPrincipals(store.db, epochs, endedSignIns),
     passwords,
     signIns,
-    tokenLimits: {
-      address: new RateLimit(clock, config['catalog.token_rate_address']),
-      principal: new RateLimit(clock, config['catalog.token_rate_principal']),
-    },
+    ...rateLimits(config, clock),
     keyAllowance: new KeyAllowance(clock, config['catalog.idempotency_keys_per_principal_max'], (principal) =>
       countUses(store.db, principal, new Date(clock.nowMs())),
     ),
     endpoints: ADVERTISED_ENDPOINTS,
   };
 }
+
+const rateLimits = (config: Config, clock: Clock): Pick<CatalogContext, 'tokenLimits' | 'scimLimit'> => ({
+  tokenLimits: {
+    address: new RateLimit(clock, config['catalog.token_rate_address']),
+    principal: new RateLimit(clock, config['catalog.token_rate_principal']),
+  },
+  scimLimit: new RateLimit(clock, config['catalog.scim_rate']),
+});
 
 /** Every change waits for the leases of coordinators from here on. */
 function openLeases(

@@ -46,7 +46,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
-    metadata lease store authorization storage token outbound issuer principal factor planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
+    metadata lease store authorization storage token outbound issuer principal factor planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page scim rest
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage

@@ -6,6 +6,7 @@ import { deleteFactors } from '../store/postgres/factor-store.ts';
 import { leaveGroups } from '../store/postgres/group-store.ts';
 import { deleteIdentities } from '../store/postgres/identity-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
+import { forgetScimUser } from '../store/postgres/scim-store.ts';
 import { storeArchived } from '../store/postgres/principal-change-store.ts';
 import { deleteSignIns } from '../store/postgres/sign-in-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
@@ -28,6 +29,7 @@ export async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void>
   await deleteSignIns(tx, id);
   await leaveGroups(tx, id);
   await deleteIdentities(tx, id);
+  await forgetScimUser(tx, id);
   await revokeRole(tx, id);
   await revokePrivilege(tx, id);
   await storeArchived(tx, id, archivedName(id), now);

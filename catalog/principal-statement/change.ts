@@ -39,6 +39,9 @@ export type Changing = Omit<Reading, 'db'> & {
   readonly record: (event: Omit<AuditEvent, 'actor'>) => Promise<void>;
 };
 
+/** A change that nobody has to run: the catalog by itself may. */
+export type Recording = Pick<Changing, 'tx' | 'now' | 'record'>;
+
 export async function reading({ context, principal }: Call, db: Database = context.store.db): Promise<Reading> {
   const [tenantId, actor] = await Promise.all([requireTenant(db, principal.tenant), findById(db, principal.sub)]);
   if (actor === undefined) throw new SkeinError('UNAUTHENTICATED', 'there is no such principal in the tenant');

@@ -16,7 +16,7 @@ import { findById } from '../store/postgres/principal-record-store.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 import type { ProviderRow } from '../store/postgres/provider-store.ts';
 import { PUBLIC_ROLE } from '../store/postgres/role-store.ts';
-import { changing, done, listAnswer, partyOf, reading, type Call, type Changing, type ListColumns } from './change.ts';
+import { changing, done, listAnswer, partyOf, reading, type Call, type Recording, type ListColumns } from './change.ts';
 import { requireAdminLeft } from './move-user.ts';
 import { requireProvider } from './providers.ts';
 import { requireRole } from './roles.ts';
@@ -27,7 +27,7 @@ const GROUPS_MAX = 1_000;
 // oxlint-disable-next-line no-control-regex -- no name of a group holds any of these
 const CONTROL = /[\u0000-\u001F\u007F]/;
 
-const isGroupName = (name: unknown): name is string =>
+export const isGroupName = (name: unknown): name is string =>
   typeof name === 'string' && name !== '' && name.length <= GROUP_LENGTH_MAX && !CONTROL.test(name);
 
 /**
@@ -82,9 +82,6 @@ function requireAdministration({ byAdmin, name }: ProviderRow, withAdministratio
   throw new SkeinError('INVALID_STATE', `identity provider ${name} was made by one who is no tenant_admin`);
 }
 
-/** A change that nobody has to run: the catalog by itself may. */
-type Recording = Pick<Changing, 'tx' | 'now' | 'record'>;
-
 const recordsOf = async ({ tx }: Recording, ids: readonly PrincipalId[]) =>
   Promise.all(ids.map(async (id) => must(await findById(tx, id), 'it is a member')));
 
@@ -92,7 +89,7 @@ const recordsOf = async ({ tx }: Recording, ids: readonly PrincipalId[]) =>
  * Runs a change of the groups of some principals. Of those who have tenant_admin by it, what lesser ones have made ends, as with a grant to
  * a user. @returns what has ended, in words
  */
-async function whileRising(
+export async function whileRising(
   change: Recording,
   ids: readonly PrincipalId[],
   work: () => Promise<void>,

@@ -14,7 +14,7 @@ import {
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { giverOfKeys } from '../store/postgres/lesser-credentials.ts';
 import { maySignIn, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
-import type { Database } from '../store/postgres/tables.ts';
+import type { Database, Tx } from '../store/postgres/tables.ts';
 import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { requireNoToken } from './accounts.ts';
 import {
@@ -29,6 +29,7 @@ import {
   type Changing,
   type ListColumns,
 } from './change.ts';
+import { requireProvider } from './providers.ts';
 import { checkPrincipalName, scopesNamed } from './check-names.ts';
 
 const TOKENS_MAX = 50;
@@ -60,40 +61,84 @@ export async function createToken(call: Call, input: RequestOf<'create_token'>):
   checkPrincipalName('a token', name);
   requireNoToken(call);
   if (days < 1 || days > DAYS_MAX) throw new SkeinError('INVALID_REQUEST', `TTL is 1 to ${DAYS_MAX} days`);
+  const scim = SCIM_SCOPE.exec(input.scope?.trim() ?? '')?.[1];
+  if (scim !== undefined) return createScimToken(call, { name, owner: ownerName, days }, scim);
   const mine = scopesOf(call.principal);
   const scopes = input.scope === undefined ? [...mine] : scopesNamed(input.scope);
   const beyond = scopes.find((scope) => !mine.has(scope));
   if (beyond !== undefined) throw new SkeinError('FORBIDDEN', `your own token lacks the scope ${beyond}`);
   if (scopes.length === 0) throw new SkeinError('INVALID_REQUEST', 'SCOPE names no scope');
   return changing(call, async (change) => {
-    const { tx, tenant, actor, now } = change;
+    const { tx, tenant, actor } = change;
     const owner = await ownerOf(tx, { tenantId: tenant.id, actor }, ownerName, 'token.change');
     if (!maySignIn(owner.status)) throw new SkeinError('INVALID_STATE', `the owner is ${owner.status}`);
-    const tokens = await listAccessTokens(tx, owner.id);
-    if (tokens.length >= TOKENS_MAX) {
-      throw new SkeinError('LIMIT_REACHED', `a principal has at most ${TOKENS_MAX} personal access tokens`);
-    }
-    if ((await findAccessToken(tx, owner.id, name)) !== undefined) {
-      throw new SkeinError('ALREADY_EXISTS', `personal access token ${name} exists already`);
-    }
-    const token = newSecret(ACCESS_TOKEN_PREFIX);
-    const expiresAt = new Date(now.getTime() + days * DAY_MS);
-    await insertAccessToken(tx, {
-      principal: owner.id,
-      name,
-      sha256: sha256(token),
-      scopes,
-      ...(await makersOf(call, change)),
-      createdAt: now,
-      expiresAt,
-    });
-    await change.record({
-      type: 'create_pat',
-      target: partyOf(owner),
-      details: { token: name, scope: scopes.join(' '), expires_at: expiresAt.toISOString() },
-    });
-    return listAnswer(CREATED, [{ name, token, expiresAt }]);
+    await requireRoom(tx, owner, name);
+    return insertToken(call, change, { owner, name, days, scopes, providerId: null });
   });
+}
+
+type NewToken = {
+  readonly owner: PrincipalRecord;
+  readonly name: string;
+  readonly days: number;
+  readonly scopes: readonly string[];
+  readonly providerId: string | null;
+};
+
+async function insertToken(
+  call: Call,
+  change: Changing,
+  { owner, name, days, scopes, providerId }: NewToken,
+): Promise<PrincipalAnswer> {
+  const { tx, now } = change;
+  const token = newSecret(ACCESS_TOKEN_PREFIX);
+  const expiresAt = new Date(now.getTime() + days * DAY_MS);
+  await insertAccessToken(tx, {
+    principal: owner.id,
+    name,
+    sha256: sha256(token),
+    scopes,
+    providerId,
+    ...(await makersOf(call, change)),
+    createdAt: now,
+    expiresAt,
+  });
+  await change.record({
+    type: 'create_pat',
+    target: partyOf(owner),
+    details: { token: name, scope: scopes.join(' '), expires_at: expiresAt.toISOString() },
+  });
+  return listAnswer(CREATED, [{ name, token, expiresAt }]);
+}
+
+/** The scope of a token by which an identity provider sends users and groups; it stands alone. */
+const SCIM_SCOPE = /^scim:(\S+)$/;
+
+/** A token for SCIM of a provider: a tenant_admin makes it for himself, and it opens nothing else. @throws FORBIDDEN, PROVIDER_NOT_FOUND */
+const createScimToken = (
+  call: Call,
+  { name, owner: ownerName, days }: { readonly name: string; readonly owner: string | null; readonly days: number },
+  providerName: string,
+): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    const { tx, tenant, actor } = change;
+    requirePrincipalAction(actor, 'role.grant');
+    if (ownerName !== null) throw new SkeinError('INVALID_REQUEST', 'a token for SCIM is of the one who makes it');
+    const provider = await requireProvider(tx, tenant.id, providerName);
+    await requireRoom(tx, actor, name);
+    const scopes = [`scim:${provider.name}`];
+    return insertToken(call, change, { owner: actor, name, days, scopes, providerId: provider.id });
+  });
+
+/** @throws LIMIT_REACHED, ALREADY_EXISTS */
+async function requireRoom(tx: Tx, owner: PrincipalRecord, name: string): Promise<void> {
+  const tokens = await listAccessTokens(tx, owner.id);
+  if (tokens.length >= TOKENS_MAX) {
+    throw new SkeinError('LIMIT_REACHED', `a principal has at most ${TOKENS_MAX} personal access tokens`);
+  }
+  if ((await findAccessToken(tx, owner.id, name)) !== undefined) {
+    throw new SkeinError('ALREADY_EXISTS', `personal access token ${name} exists already`);
+  }
 }
 
 /**

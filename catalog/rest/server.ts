@@ -23,6 +23,7 @@ import { securableOfPath } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { isPage, pages } from '../page/pages.ts';
+import { scimRoutes } from '../scim/scim-routes.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { BodyReader } from './body-reader.ts';
 import { allowOrigin } from './cors.ts';
@@ -103,6 +104,7 @@ export function createServer(context: CatalogContext, tls?: DoorTls): FastifyIns
   const bodies = new BodyReader({ bytesMax, bytesInAllMax, readers: context.readers });
   for (const operation of OPERATIONS) addRoute(app, context, operation, { budget, bodies });
   void app.register((own) => pages(own, context, tls));
+  void app.register((own) => scimRoutes(own, context));
   return app;
 }
 

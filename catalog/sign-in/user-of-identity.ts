@@ -1,29 +1,26 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId } from '#shared/id.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CatalogContext } from '../context.ts';
 import type { OutsideClaims } from '../issuer/outside-token.ts';
 import { checkEmail, checkPrincipalName, checkText } from '../principal-statement/check-names.ts';
+import type { Recording } from '../principal-statement/change.ts';
 import { USERS_MAX } from '../principal-statement/create-user.ts';
 import { takeGroupsOfClaim } from '../principal-statement/group-grants.ts';
-import { recordEvent, type AuditEvent } from '../store/postgres/audit-store.ts';
-import { findIdentity, insertIdentity } from '../store/postgres/identity-store.ts';
+import { recordEvent } from '../store/postgres/audit-store.ts';
+import { findIdentity, identitiesOf, insertIdentity } from '../store/postgres/identity-store.ts';
 import { insertRecord } from '../store/postgres/principal-change-store.ts';
-import { countPrincipals, findByName, isEmailTaken } from '../store/postgres/principal-record-store.ts';
+import { countPrincipals, findByName, ownerOfEmail } from '../store/postgres/principal-record-store.ts';
 import type { ProviderRow } from '../store/postgres/provider-store.ts';
+import { findScimUserByExternalId } from '../store/postgres/scim-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { lockPrincipalsOf } from '../store/postgres/tenant-store.ts';
 import { transact } from '../store/postgres/transact.ts';
-import { sha256 } from '../token/secret.ts';
+import { newSecret, sha256 } from '../token/secret.ts';
 
 /** Names that are tried before one is made of the subject. */
 const SUFFIXES_MAX = 20;
 const NAME_LENGTH_MAX = 200;
-
-type Making = {
-  readonly tx: Tx;
-  readonly now: Date;
-  readonly record: (event: Omit<AuditEvent, 'actor'>) => Promise<void>;
-};
 
 /**
  * The user whom a provider knows by the subject of verified claims, with the groups that they say. One who is not known is made where the
@@ -38,23 +35,78 @@ export function userOfIdentity(
   return transact(store.db, async (tx) => {
     await lockPrincipalsOf(tx, tenant);
     const now = new Date(clock.nowMs());
-    const record: Making['record'] = (event) => recordEvent(tx, tenant, now, { ...event, actor: null });
+    const record: Recording['record'] = (event) => recordEvent(tx, tenant, now, { ...event, actor: null });
     const making = { tx, now, record };
     const known = await findIdentity(tx, provider.id, claims.sub);
-    const id = known ?? (provider.provision === 'USERS' ? await makeUser(making, provider, claims) : undefined);
+    const sent = known ?? (await linkSent(making, provider, claims));
+    const id = sent ?? (provider.provision === 'USERS' ? await makeUser(making, provider, claims) : undefined);
     if (id !== undefined) await takeGroupsOfClaim(making, provider, id, claims[provider.groupsClaim]);
     return id;
   });
 }
 
-async function makeUser(
-  making: Making,
+/** Issuers whose `oid` is the id that they send by SCIM as externalId: their `sub` is another one for each application. */
+const OID_ISSUER = /^https:\/\/(?:login\.microsoftonline\.(?:com|us)|sts\.windows\.net)\//;
+
+/** Links the user whom the provider has sent by SCIM with the id that the token has. */
+async function linkSent(
+  { tx, now, record }: Recording,
   provider: ProviderRow,
   claims: OutsideClaims,
 ): Promise<PrincipalId | undefined> {
-  const { tx, now, record } = making;
+  const oid = OID_ISSUER.test(provider.issuer) ? claims['oid'] : undefined;
+  const sent = await findScimUserByExternalId(tx, provider.id, typeof oid === 'string' ? oid : claims.sub);
+  if (
+    sent === undefined ||
+    (await identitiesOf(tx, sent.principal)).some(({ providerId }) => providerId === provider.id)
+  ) {
+    return undefined;
+  }
+  await insertIdentity(tx, { providerId: provider.id, subject: claims.sub, principal: sent.principal, now });
+  await record({
+    type: 'link_identity',
+    target: { id: sent.principal, name: sent.userName },
+    details: { provider: provider.name },
+  });
+  return sent.principal;
+}
+
+async function makeUser(
+  making: Recording,
+  provider: ProviderRow,
+  claims: OutsideClaims,
+): Promise<PrincipalId | undefined> {
+  const id = await makeExternalUser(making, provider, {
+    userName: claims[provider.usernameClaim],
+    email: claims[provider.emailClaim],
+    isVerified: claims['email_verified'] === true,
+    displayName: shownText(claims['name']),
+    seed: claims.sub,
+  });
+  if (id !== undefined) {
+    await insertIdentity(making.tx, { providerId: provider.id, subject: claims.sub, principal: id, now: making.now });
+  }
+  return id;
+}
+
+/** Somebody as a provider describes him. */
+type External = {
+  readonly userName: unknown;
+  readonly email: unknown;
+  readonly isVerified: boolean;
+  readonly displayName: string | null;
+  /** The provider's own id of him, of which a name is made when no other is left. */
+  readonly seed: string;
+};
+
+/** Makes a user of a provider. @returns undefined when the organisation has as many as it may have */
+export async function makeExternalUser(
+  { tx, now, record }: Recording,
+  provider: ProviderRow,
+  external: External,
+): Promise<PrincipalId | undefined> {
   if ((await countPrincipals(tx, provider.tenantId, 'USER')) >= USERS_MAX) return undefined;
-  const name = await freeName(tx, provider, claims);
+  const name = await freeName(tx, provider, external);
   const id = await insertRecord(tx, {
     tenantId: provider.tenantId,
     name,
@@ -63,35 +115,35 @@ async function makeUser(
     user: {
       passwordHash: null,
       passwordSetBy: null,
-      email: await believedEmail(tx, provider, claims),
-      displayName: textOf(claims['name']),
+      email: await believedEmail(tx, provider, external),
+      displayName: external.displayName,
       defaultWarehouse: null,
       mustChangePassword: false,
       isExternal: true,
     },
   });
-  await insertIdentity(tx, { providerId: provider.id, subject: claims.sub, principal: id, now });
   const details = { status: 'PROVISIONED', provider: provider.name };
   await record({ type: 'create_user', target: { id, name }, details });
   return id;
 }
 
-/** The name that the token has, with a number behind it when somebody has it already. */
+/** The name that the provider says, with a number behind it when somebody has it already. */
 async function freeName(
   tx: Tx,
-  { tenantId, usernameClaim, name: provider }: ProviderRow,
-  claims: OutsideClaims,
+  { tenantId, name: provider }: ProviderRow,
+  { userName, seed }: Pick<External, 'userName' | 'seed'>,
 ): Promise<string> {
-  const shown = claims[usernameClaim];
-  const plain = typeof shown === 'string' ? shown.normalize('NFKC').trim().slice(0, NAME_LENGTH_MAX) : '';
-  const digest = sha256(claims.sub).toString('hex').slice(0, 12);
+  const plain = typeof userName === 'string' ? userName.normalize('NFKC').trim().slice(0, NAME_LENGTH_MAX) : '';
+  const digest = sha256(seed).toString('hex');
   const names = isName(plain)
     ? [plain, ...Array.from({ length: SUFFIXES_MAX }, (_none, i) => `${plain}-${i + 2}`)]
     : [];
-  for (const name of [...names, `${provider}-${digest}`]) {
+  for (const name of [...names, `${provider}-${digest.slice(0, 12)}`]) {
     if ((await findByName(tx, tenantId, name)) === undefined) return name;
   }
-  return `${provider}-${sha256(`${provider} ${claims.sub}`).toString('hex').slice(0, 40)}`;
+  return `${provider}-${sha256(`${provider} ${seed} ${newSecret('')}`)
+    .toString('hex')
+    .slice(0, 40)}`;
 }
 
 function isName(name: string): boolean {
@@ -108,18 +160,22 @@ function isAccepted(check: () => void): boolean {
   }
 }
 
-/** An email counts when the provider has verified it, in a domain that is the organisation's, and nobody has it. */
-async function believedEmail(
+/**
+ * An email counts when the provider has verified it, in a domain that is the organisation's, and nobody has it. @param of the user whose it may
+ * be already
+ */
+export async function believedEmail(
   tx: Tx,
-  { tenantId, emailClaim, domains }: ProviderRow,
-  claims: OutsideClaims,
+  { tenantId, domains }: ProviderRow,
+  { email, isVerified, of }: Pick<External, 'email' | 'isVerified'> & { readonly of?: PrincipalId },
 ): Promise<string | null> {
-  const email = claims[emailClaim];
-  if (typeof email !== 'string' || claims['email_verified'] !== true) return null;
-  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  if (typeof email !== 'string' || !isVerified) return null;
+  const domain = foldIdentifier(email.slice(email.lastIndexOf('@') + 1));
   if (!domains.includes(domain) || !isAccepted(() => checkEmail(email))) return null;
-  return (await isEmailTaken(tx, tenantId, email)) ? null : email;
+  const owner = await ownerOfEmail(tx, tenantId, email);
+  return owner === undefined || owner === of ? email : null;
 }
 
-const textOf = (claim: unknown): string | null =>
+/** A text for people that may be kept. */
+export const shownText = (claim: unknown): string | null =>
   typeof claim === 'string' && claim !== '' && isAccepted(() => checkText('name', claim)) ? claim : null;

@@ -149,6 +149,7 @@ export const CONFIG = {
     86_400_000,
     'Time for which the last known keys of an identity provider are good while it does not answer',
   ),
+  'catalog.scim_rate': integer(6_000, 1, 1_000_000_000, 'Requests of SCIM a minute of one identity provider'),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(

@@ -25,6 +25,9 @@ const MACHINE = [
 /** The JDBC driver of Flight SQL, on which DBeaver, DataGrip and Tableau sit. */
 export const FLIGHT_JDBC = 'org.apache.arrow:flight-sql-jdbc-driver:18.3.0';
 
+/** The JDBC driver of Postgres. */
+export const POSTGRES_JDBC = 'org.postgresql:postgresql:42.7.14';
+
 /** The class path that a POM of `test/` describes. */
 export async function mavenClasspath(pom: string): Promise<string> {
   const path = join(projectRoot, pom);

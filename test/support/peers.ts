@@ -41,6 +41,18 @@ export const PEERS: readonly Peer[] = [
     module: 'test/support/minio.ts',
   },
   {
+    name: 'Go, which builds a client by pgx',
+    commands: ['go'],
+    packages: ['golang'],
+    module: 'test/support/pgx-client.ts',
+  },
+  {
+    name: 'psql and pgbench',
+    commands: ['psql', 'pgbench'],
+    packages: ['postgresql-client', 'postgresql-contrib'],
+    module: 'test/support/postgres-programs.ts',
+  },
+  {
     name: 'Java with Maven',
     commands: ['mvn', 'javac'],
     packages: ['maven', 'default-jdk-headless'],

@@ -19,6 +19,7 @@ const ENVIRONMENTS = {
   signing: { requirements: 'test/support/signing-requirements.txt', folder: '.cache/venv-signing' },
   helm: { requirements: 'test/support/helm-requirements.txt', folder: '.cache/venv-helm' },
   seaweedfs: { requirements: 'test/support/seaweedfs-requirements.txt', folder: '.cache/venv-seaweedfs' },
+  postgres: { requirements: 'test/support/postgres-requirements.txt', folder: '.cache/venv-postgres' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
 

@@ -21,7 +21,8 @@ export type Makers = { readonly createdBy: PrincipalId; readonly givenBy: Princi
 
 export async function insertAccessToken(
   tx: Tx,
-  token: Omit<AccessTokenRow, 'id' | 'maker'> & Makers & { readonly sha256: Buffer },
+  token: Omit<AccessTokenRow, 'id' | 'maker'> &
+    Makers & { readonly sha256: Buffer; readonly providerId: string | null },
 ): Promise<void> {
   await tx
     .insertInto('access_token')
@@ -32,6 +33,7 @@ export async function insertAccessToken(
       scopes: [...token.scopes],
       created_by: token.createdBy,
       given_by: token.givenBy,
+      provider_id: token.providerId,
       created_at: token.createdAt,
       expires_at: token.expiresAt,
     })

@@ -151,10 +151,11 @@ export async function countPrincipals(tx: Tx, tenantId: string, kind: 'USER' | '
   return Number(count);
 }
 
-/** Whether somebody of the tenant has this email. */
-export async function isEmailTaken(db: Database, tenantId: string, email: string): Promise<boolean> {
+/** The principal of the tenant that has this email. */
+export async function ownerOfEmail(db: Database, tenantId: string, email: string): Promise<PrincipalId | undefined> {
   const query = db.selectFrom('principal').select('id').where('tenant_id', '=', tenantId);
-  return (await query.where('email_folded', '=', foldIdentifier(email)).executeTakeFirst()) !== undefined;
+  const row = await query.where('email_folded', '=', foldIdentifier(email)).executeTakeFirst();
+  return row === undefined ? undefined : principalId(row.id);
 }
 
 /** Whether the tenant has a principal that is active and a tenant_admin. */

@@ -124,6 +124,8 @@ export type PrincipalTables = {
     created_by: string;
     /** Another who has given its maker what he had signed in with. */
     given_by: Generated<string | null>;
+    /** Opens SCIM of this provider, and nothing else. */
+    provider_id: Generated<string | null>;
     created_at: Date;
     expires_at: Date;
   };

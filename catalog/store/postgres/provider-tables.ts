@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { JsonObject } from '#shared/json.ts';
 import type { TrustCondition } from '#shared/principal/principal-request.ts';
 
 /** The tables of identity providers; a part of `Tables`. */
@@ -27,6 +28,30 @@ export type ProviderTables = {
     created_at: Date;
     /** It has sent groups by SCIM: those of its tokens do not count. */
     scim_groups: Generated<boolean>;
+  };
+  scim_user: {
+    id: string;
+    provider_id: string;
+    principal_id: string;
+    user_name: string;
+    user_name_folded: string;
+    external_id: string | null;
+    emails_folded: string[];
+    /** The rest of the provider's description. */
+    resource: ColumnType<JsonObject, string, string>;
+    /** Decimal text (int8). */
+    version: Generated<string>;
+    created_at: Date;
+    updated_at: Date;
+  };
+  scim_group: {
+    id: string;
+    provider_id: string;
+    name: string;
+    external_id: string | null;
+    version: Generated<string>;
+    created_at: Date;
+    updated_at: Date;
   };
   group_member: { provider_id: string; group_name: string; principal_id: string };
   group_role: {

@@ -121,6 +121,8 @@ export async function findTokenHolder(db: Database, sha256: Buffer, now: Date): 
     .innerJoin('access_token as a', 'a.principal_id', 'p.id')
     .select(['a.scopes as token_scopes', 'a.expires_at'])
     .where('a.sha256', '=', sha256)
+    // Those for SCIM open nothing else.
+    .where('a.provider_id', 'is', null)
     .where('a.expires_at', '>', now)
     .executeTakeFirst();
   return row === undefined

@@ -18,6 +18,7 @@ import { copyOf, COPY_DESCRIPTION, type CopyStatement } from './copy-statement.t
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
+import { readDriverLiterals } from './driver-literals.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
 import { LEAVING } from './idle-watch.ts';
@@ -115,12 +116,13 @@ export class Statements {
     const word = controlWord(sql);
     if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
     if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY_DESCRIPTION;
+    const made = readDriverLiterals(sql);
     try {
       return await this.#abortable((clientGone) =>
-        this.#door.queries.describe({ caller, session, sql, types, clientGone }),
+        this.#door.queries.describe({ caller, session, sql: made.text, types, clientGone }),
       );
     } catch (error) {
-      throw new StatementError(error, { sql: text, offset });
+      throw new StatementError(error, { sql: text, offset, made });
     }
   }
 
@@ -262,13 +264,15 @@ export class Statements {
     const word = controlWord(sql);
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
-    const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
+    const isRollback = this.#state === 'E' && ENDS.has(word);
+    const made = readDriverLiterals(isRollback ? 'ROLLBACK' : sql);
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#beginImplicit();
       }
       const given = rows === undefined ? {} : { rows };
-      await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink, ...given });
+      const values = isRollback ? null : parameters;
+      await this.#execute({ sql: made.text, parameters: values, queryId, sink, ...given });
       if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
       else if (ENDS.has(word)) this.#ended();
       else if (place === 'last of its Query') await this.settle();
@@ -278,7 +282,7 @@ export class Statements {
         this.#ended();
         await this.#execute(ROLLBACK).catch(() => undefined);
       }
-      throw new StatementError(error, { sql: text, offset, queryId });
+      throw new StatementError(error, { sql: text, offset, queryId, made });
     }
   }
 

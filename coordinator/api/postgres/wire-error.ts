@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
+import type { DerivedText } from '../../statement/derived-text.ts';
 
 /** An error of the protocol itself, or a limit of the door, which has no other door's code. */
 export class WireError extends Error {
@@ -24,6 +25,14 @@ export class SessionOver extends WireError {
 /** Messages of another order or form than the protocol has. */
 export const protocolViolation = (message: string): WireError => new WireError('08P01', message);
 
+type Place = {
+  readonly sql: string;
+  readonly offset: number;
+  readonly queryId?: QueryId;
+  /** The text that the engine was given, when it is not the statement's own. */
+  readonly made?: Pick<DerivedText, 'toSource'>;
+};
+
 /** An error of a statement, with its place in the text of the message that had it. */
 export class StatementError extends Error {
   readonly error: SkeinError;
@@ -31,17 +40,14 @@ export class StatementError extends Error {
   /** The place in characters from 1; undefined = none. */
   readonly position: number | undefined;
 
-  constructor(
-    thrown: unknown,
-    { sql, offset, queryId }: { readonly sql: string; readonly offset: number; readonly queryId?: QueryId },
-  ) {
+  constructor(thrown: unknown, { sql, offset, queryId, made }: Place) {
     const error = SkeinError.of(thrown);
     super(error.message, { cause: error });
     this.error = error;
     this.queryId = queryId;
     // Clients count characters, not units of UTF-16.
-    this.position =
-      error.position === undefined ? undefined : Array.from(sql.slice(0, offset + error.position)).length + 1;
+    const at = error.position === undefined ? undefined : (made?.toSource(error.position) ?? error.position);
+    this.position = at === undefined ? undefined : Array.from(sql.slice(0, offset + at)).length + 1;
   }
 }
 

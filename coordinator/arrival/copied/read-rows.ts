@@ -51,7 +51,9 @@ class Rows {
         this.#line += row.lines;
       }
       const { isLast, format } = this.#input;
-      if (isLast && format.format === 'binary' && !this.#isEnd) throw new RowError('unexpected EOF in COPY data');
+      // Some clients leave the trailer out.
+      const isCut = isLast && format.format === 'binary' && this.#at < this.#bytes.length && !this.#isEnd;
+      if (isCut) throw new RowError('unexpected EOF in COPY data');
       return this.#unreadable();
     } catch (error) {
       if (!(error instanceof RowError)) throw error;

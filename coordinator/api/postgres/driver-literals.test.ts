@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { readDriverLiterals } from './driver-literals.ts';
+
+test.each([
+  [`SELECT '\\x00fF'::bytea, 1`, `SELECT from_hex('00ff')::bytea, 1`],
+  [`SELECT '{1,NULL}'::int[] || '{}' :: INTEGER[]`, `SELECT ['1', NULL]::int[] || [] :: INTEGER[]`],
+  [`SELECT CAST('{"a,b"}' AS text[])`, `SELECT CAST(['a,b'] AS text[])`],
+  [
+    `VALUES ('{1.5}'::double precision[], '{1}'::numeric(9,2)[])`,
+    `VALUES (['1.5']::double precision[], ['1']::numeric(9,2)[])`,
+  ],
+])('%s', (sql, expected) => {
+  const made = readDriverLiterals(sql);
+  expect(made.text).toBe(expected);
+  const at = sql.lastIndexOf('::');
+  expect(made.toSource(expected.lastIndexOf('::'))).toBe(at);
+});
+
+test.each([
+  `SELECT '{"a": 1}'::json, '\\x00'::blob, '\\xzz'::bytea, '{1'::int[]`,
+  `SELECT '{1}'::text, a[1] FROM t`,
+  `SELECT '{1}'::text ORDER BY a[1]`,
+  `SELECT '''\\x00''::bytea', "'{1}'" -- '{1}'::int[]`,
+  `SELECT '{1}`,
+])('%s stays', (sql) => {
+  expect(readDriverLiterals(sql).text).toBe(sql);
+});

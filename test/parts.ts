@@ -28,6 +28,16 @@ export const PARTS: readonly Part[] = [
     scripts: ['test:bucket -- test/cluster', 'test:bucket-small -- test/cluster'],
   },
   {
+    name: 'gcs',
+    what: 'the corpus, TPC-H at scale 0.01, and the suites of writes with all tables in an emulator of Google’s store',
+    scripts: ['test:gcs -- test/slt test/tpch/tpch.test.ts', 'test:gcs -- test/cluster'],
+  },
+  {
+    name: 'adls',
+    what: 'the same in an emulator of Azure’s store',
+    scripts: ['test:adls -- test/slt test/tpch/tpch.test.ts', 'test:adls -- test/cluster'],
+  },
+  {
     name: 'bucket-chaos',
     what: 'TPC-H and writes over a store with every fault at once, and over one that goes away while workers die, also with a cache of 8 MiB',
     scripts: ['test:full -- test/bucket/chaos'],

@@ -8,13 +8,17 @@ import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
 export function policyError(thrown: unknown, seesPolicies: boolean): SkeinError {
   const error = SkeinError.of(thrown);
   const told = seesPolicies ? `: ${error.message}` : '';
-  if (OF_FILES.has(error.code)) {
-    return new SkeinError(error.code, `the files of a table with policies cannot be read${told}`, { cause: error });
-  }
+  if (OF_FILES.has(error.code)) return new SkeinError(error.code, `${FILES_FAILED}${told}`, { cause: error });
   if (error.code === 'POLICY_FAILED' || !isOfValues(error)) return error;
-  return new SkeinError('POLICY_FAILED', `a policy of a table that the statement reads failed${told}`, {
-    cause: error,
-  });
+  return new SkeinError('POLICY_FAILED', `${BODY_FAILED}${told}`, { cause: error });
+}
+
+const FILES_FAILED = 'the files of a table with policies cannot be read';
+const BODY_FAILED = 'a policy of a table that the statement reads failed';
+
+/** The message of an error for whoever may read the record of the statement: without what its principal alone was told, who manages policies. */
+export function recordedMessage(message: string): string {
+  return [FILES_FAILED, BODY_FAILED].find((told) => message.startsWith(`${told}: `)) ?? message;
 }
 
 /** Whether an error has to do with values, so that it may be of a policy or of the statement that reads the table. */

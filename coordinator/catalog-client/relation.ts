@@ -1,6 +1,7 @@
 import type { Relation as RelationMessage } from '#proto/generated/skein/catalog/v1/Relation.ts';
 import { parseFields, isObject, smallInteger, type Field } from '#shared/iceberg/type.ts';
-import { parseJson, type Json } from '#shared/json.ts';
+import { parseJson, printJson, type Json } from '#shared/json.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { currentSchema } from '#shared/iceberg/table-metadata.ts';
 import type { LoadedTable } from '../binding/table-source.ts';
 import { readIntervals } from '../binding/interval-columns.ts';
@@ -26,6 +27,8 @@ export type Relation = {
   readonly policies: readonly RelationPolicy[];
   /** Reads its columns. A list of thousands of relations keeps texts, which take a third of the memory of what they say. */
   readonly columns: () => RelationColumns;
+  /** Whether a name of a column may contain a text, folded; many lists are searched without reading their columns. */
+  readonly mentions: (folded: string) => boolean;
   /** Memory that the columns take. */
   readonly columnBytes: number;
 };
@@ -72,6 +75,7 @@ export function readRelation(message: RelationMessage): Relation {
         : { kind: 'row_access', catalog, schema, name: policy, fieldId: null },
     ),
     columns: () => readColumns(columns),
+    mentions: (folded) => foldIdentifier(columns).includes(printJson(folded).slice(1, -1)),
     columnBytes: columns.length,
   };
 }
@@ -125,6 +129,7 @@ export function relationOfTable({ name, metadata }: Extract<LoadedTable, { kind:
     // Only a table that a transaction has made is listed by its document.
     policies: [],
     columns: () => ({ fields, keys: new Set(identifierFieldIds), intervals: new Set() }),
+    mentions: (folded) => fields.some(({ name: column }) => foldIdentifier(column).includes(folded)),
     columnBytes: 0,
   };
 }

@@ -1,4 +1,5 @@
 import { errorBody } from '#shared/error.ts';
+import { recordedMessage } from '../binding/policy-error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
 import type { Classification } from '../workload/classify.ts';
 import type { QueryState } from './query-state.ts';
@@ -103,7 +104,7 @@ export function historyRow(facts: QueryFacts, state: QueryState, { epoch, cuRate
     bytes_scanned: done?.bytesScanned ?? 0,
     fragments: done?.fragments ?? 0,
     error_code: error?.error ?? null,
-    error_message: error === undefined ? null : storable(error.message),
+    error_message: error === undefined ? null : storable(recordedMessage(error.message)),
     cu_consumed: ((durationMs ?? 0) / MS_PER_HOUR) * cuRate,
     epoch,
   };

@@ -14,6 +14,7 @@ import {
   type SummaryRequest,
 } from './history-request.ts';
 import type { History } from './open-history.ts';
+import { withoutPolicies } from './without-policies.ts';
 import { profileIn } from './profile-batch.ts';
 
 /** Reads at a time: they share the connections with the writer, which must not wait for them. */
@@ -95,7 +96,9 @@ export class HistoryReader {
   async profile(caller: Caller, queryId: string): Promise<string | undefined> {
     const found = await this.#profile(caller, queryId);
     if (found === undefined) return undefined;
-    const { row, profile } = found;
+    const { row } = found;
+    const managesPolicies = caller.claims.privileges?.includes('MANAGE POLICIES') === true;
+    const profile = found.profile === null || managesPolicies ? found.profile : withoutPolicies(found.profile);
     const times = JSON.stringify({
       queryId: row.query_id,
       status: row.status,

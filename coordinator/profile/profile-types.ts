@@ -147,6 +147,9 @@ const QueryRunProfile = record({
   distributeMs: ms('Time in which its files were listed and it was divided into stages'),
   runMs: ms('From then to its end, or to now'),
   estimatedRows: orNull(Type.Integer(), 'Rows that its plan was expected to give'),
+  showsPolicies: Type.Optional(
+    Type.Boolean({ description: 'It has what is below the policies of a table, for those alone who may manage them' }),
+  ),
   plan: Type.Array(Type.String(), {
     description: 'EXPLAIN of it; without any value when history does not keep those of the statement',
   }),

@@ -13,6 +13,8 @@ export type PlanText = {
   readonly estimatedRows: number | null;
   /** The plan as a tree, by the stages that it has run in. */
   readonly treeOf: (stages: readonly StageReport[]) => PlanNode | null;
+  /** The statement's principal may manage policies, and so it has what is below them; absent = it has not. */
+  readonly showsPolicies?: boolean;
 };
 
 /** How a query runs: whole on one worker, and why, or in stages. */
@@ -245,7 +247,7 @@ function print(
 
 function describe(run: Run): QueryRunProfile {
   const { plannedMs, planMs, queuedMs, distributeMs, runMs, shape, starts, stages, moment } = run;
-  const { lines, estimatedRows, treeOf } = run.describe();
+  const { lines, estimatedRows, treeOf, showsPolicies = false } = run.describe();
   const query = {
     runs: shape?.kind ?? null,
     reason: shape?.kind === 'whole' ? shape.reason : null,
@@ -256,6 +258,7 @@ function describe(run: Run): QueryRunProfile {
     distributeMs: inTenths(distributeMs),
     runMs: inTenths(runMs),
     estimatedRows,
+    ...(showsPolicies ? { showsPolicies } : {}),
     plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
     planTree: treeOf(stages),
     stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),

@@ -13,4 +13,5 @@ export const describePlan =
     lines: hidesValues ? outlinePlan(query) : explainPlan(query, 'text'),
     treeOf: (stages) => planTreeOf(query, stages, hidesValues),
     estimatedRows: query.plan === null ? null : Math.round(estimateRows(query.plan, query.scans.map(bindingRows))),
+    showsPolicies: query.scans.some((scan) => scan.kind === 'policed' && scan.reading.seesPolicies),
   });

@@ -2,14 +2,19 @@
 properties of the client as JSON."""
 
 import json
+import os
 import sys
+
+own = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
+if "ca" in own:
+    # Before the libraries are there that trust it.
+    os.environ["SSL_CERT_FILE"] = own.pop("ca")
 
 import pyarrow as pa
 from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import EqualTo
 
 url, token, name = sys.argv[1:4]
-own = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
 catalog = load_catalog("skein", type="rest", uri=url, token=token, warehouse=name, **own)
 seen = {}
 

@@ -8,7 +8,7 @@ import { startPairs, type Pair } from '#test/support/coordinator-pairs.ts';
  * Two coordinators, of which one loses its catalog while the other changes what policies say: a statement that begins after the change was
  * acknowledged sees it, or fails, however fresh the answers were that its coordinator had been given.
  */
-const LEASE_MS = 2_000;
+const LEASE_MS = 1_000;
 const HEALED_MS_MAX = 20_000;
 const S = 'lake.default';
 let catalog: TestCatalog;

@@ -44,6 +44,28 @@ const STATEMENTS: readonly (readonly [sql: string, ...undo: readonly string[]])[
   [`CREATE SCHEMA ${T}.n`, `DROP SCHEMA ${T}.n`],
   [`DROP SCHEMA ${T}.d`, `CREATE SCHEMA ${T}.d`],
   [`CREATE CATALOG ${T}_2`, `DROP CATALOG ${T}_2`],
+  ['SHOW ROW POLICIES'],
+  ['SHOW MASKING POLICIES'],
+  [`SELECT * FROM ${T}.information_schema.policy_references`],
+  ['USE ROLE public'],
+  [`SELECT * FROM ${T}.s.policed`],
+  [`INSERT INTO ${T}.s.policed VALUES (2)`],
+  [`DELETE FROM ${T}.s.policed WHERE a = 1`],
+  [`DESCRIBE ROW ACCESS POLICY ${T}.s.p`],
+  [`CREATE ROW ACCESS POLICY ${T}.s.n AS (x INT) RETURNS BOOLEAN -> x = 1`, `DROP ROW ACCESS POLICY ${T}.s.n`],
+  [`ALTER ROW ACCESS POLICY ${T}.s.p SET BODY -> x = 1`],
+  [`DROP ROW ACCESS POLICY ${T}.s.q`, `CREATE ROW ACCESS POLICY ${T}.s.q AS (x INT) RETURNS BOOLEAN -> x = 1`],
+  [
+    `ALTER TABLE ${T}.s.t ADD ROW ACCESS POLICY ${T}.s.p ON (a)`,
+    `ALTER TABLE ${T}.s.t DROP ROW ACCESS POLICY ${T}.s.p`,
+  ],
+  [`ALTER TABLE ${T}.s.t DROP ALL ROW ACCESS POLICIES`],
+  [
+    `ALTER TABLE ${T}.s.t ALTER COLUMN a SET MASKING POLICY ${T}.s.k`,
+    `ALTER TABLE ${T}.s.t ALTER COLUMN a UNSET MASKING POLICY`,
+  ],
+  ['GRANT MANAGE POLICIES TO USER none', 'REVOKE MANAGE POLICIES FROM USER none'],
+  ['GRANT BYPASS POLICIES TO USER none', 'REVOKE BYPASS POLICIES FROM USER none'],
 ];
 
 let cluster: Cluster;
@@ -67,6 +89,11 @@ beforeAll(async () => {
     `CREATE TABLE ${T}.s.d (a INT)`,
     `CREATE VIEW ${T}.s.v AS SELECT a FROM ${T}.s.t`,
     `CREATE VIEW ${T}.s.e AS SELECT 1 AS a`,
+    `CREATE TABLE ${T}.s.policed AS SELECT 1 AS a`,
+    `CREATE ROW ACCESS POLICY ${T}.s.p AS (x INT) RETURNS BOOLEAN -> x = 1`,
+    `CREATE ROW ACCESS POLICY ${T}.s.q AS (x INT) RETURNS BOOLEAN -> x = 1`,
+    `CREATE MASKING POLICY ${T}.s.k AS (x INT) RETURNS INT -> 0`,
+    `ALTER TABLE ${T}.s.policed ADD ROW ACCESS POLICY ${T}.s.p ON (a)`,
     `ALTER ROLE public SET SCOPE ''`,
   );
   for (const caller of CALLERS) {

@@ -5,7 +5,7 @@ import { must } from '#shared/must.ts';
 import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { CATALOG, makeFixture, requestOf, SCHEMA, type Prepared } from './matrix-requests.ts';
-import { SCOPE_MATRIX } from './scope-matrix.ts';
+import { POLICED_MATRIX, SCOPE_MATRIX } from './scope-matrix.ts';
 
 /** A catalog that no tenant has. Its name is as long as CATALOG, so that answers have equal lengths. */
 const ABSENT = 'lame';
@@ -73,6 +73,40 @@ test.each(SCOPE_MATRIX)('%s needs %s: %i, and without it %i', async (id, scope, 
   const reason = told?.message ?? `the token lacks the scope ${scope}`;
   expect(await decisionOf(rich, operation.action)).toMatchObject({ allowed: true });
   expect(await decisionOf(poor, operation.action)).toMatchObject({ allowed: false, reason });
+});
+
+describe('of a table with policies', () => {
+  const IN_BODY = ['renameTable', 'commitTransaction', 'commitAcrossCatalogs', 'loadCredentialsOfMany'];
+  const THROUGH_SQL = 'query it through SQL';
+
+  test('every operation that names a table is in the matrix', () => {
+    const named = OPERATIONS.filter(({ id, endpoint }) => endpoint.includes('{table}') || IN_BODY.includes(id));
+    expect(POLICED_MATRIX.map(([id]) => id).toSorted()).toEqual(named.map(({ id }) => id).toSorted());
+  });
+
+  /** Binds a policy to the tables of a fixture, dropped ones among them. */
+  const bind = (namespace: string): Promise<unknown> =>
+    catalog.sql(`with place as (
+        select n.id, c.tenant_id from catalog.namespace n join catalog.catalog c on c.id = n.catalog_id where n.path = '${namespace}'),
+      made as (
+        insert into catalog.policy (tenant_id, namespace_id, kind, name, name_folded, arguments, returns, body, owner)
+        select tenant_id, id, 'row_access', 'p', 'p', '[{"name":"x","shown":"a","type":"BIGINT"}]', 'BOOLEAN', '"x" = 1', 'admin'
+        from place returning id),
+      tables as (
+        select t.id from catalog.iceberg_table t join place on place.id = t.namespace_id
+        union select d.id from catalog.dropped_table d where d.path = '${namespace}')
+      insert into catalog.policy_binding (table_id, policy_id, kind, field_ids)
+      select tables.id, made.id, 'row_access', '{1}' from tables, made`);
+
+  test.each(POLICED_MATRIX)('%s answers %i', async (id, status) => {
+    const operation = operationOf(id);
+    const fixture = await makeFixture(catalog, `policed_${id}`);
+    await bind(fixture.namespace);
+    const answer = await send(operation.endpoint, requestOf(operation, fixture), await catalog.mint());
+    const text = JSON.stringify(answer.body);
+    const isTold = status === 403 || id === 'loadCredentialsOfMany';
+    expect([id, answer.status, text]).toEqual([id, status, isTold ? expect.stringContaining(THROUGH_SQL) : text]);
+  });
 });
 
 describe('another tenant’s objects are answered, word for word, as absent ones', () => {

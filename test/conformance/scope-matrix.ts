@@ -75,3 +75,31 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['registerView', 'table:write', 200, 403],
   ['renameView', 'table:write', 204, 403],
 ];
+
+/**
+ * Operations on a table with policies, and the status of a good request with every scope: 403 for all that give files, metadata or counts, or change
+ * them. It fails when an operation that names a table has no line here.
+ */
+export const POLICED_MATRIX: readonly (readonly [operation: string, status: number])[] = [
+  ['loadTable', 403],
+  ['tableExists', 204],
+  ['updateTable', 403],
+  ['dropTable', 204],
+  ['renameTable', 204],
+  ['unregisterTable', 403],
+  ['undropTable', 403],
+  ['commitTransaction', 403],
+  ['commitAcrossCatalogs', 403],
+  ['loadCredentials', 403],
+  ['vendCredentials', 403],
+  // Each table of the request has an answer of its own.
+  ['loadCredentialsOfMany', 200],
+  ['signRequest', 403],
+  ['reportMetrics', 403],
+  ['listMetrics', 403],
+  ['planTableScan', 403],
+  ['fetchPlanningResult', 403],
+  // It ends a plan, and answers nothing of it.
+  ['cancelPlanning', 204],
+  ['fetchScanTasks', 403],
+];

@@ -14,7 +14,7 @@ const ENVIRONMENTS = {
   sketches: { requirements: 'test/support/sketches-requirements.txt', folder: '.cache/venv-sketches' },
   flight: { requirements: 'test/support/flight-requirements.txt', folder: '.cache/venv-flight' },
   spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
-  // PyIceberg asks for `packaging` where it opens Azure's storage, and does not bring it.
+  // PyIceberg reads `container@account` by adlfs alone.
   azure: { requirements: 'test/support/azure-requirements.txt', folder: '.cache/venv-azure' },
   signing: { requirements: 'test/support/signing-requirements.txt', folder: '.cache/venv-signing' },
   helm: { requirements: 'test/support/helm-requirements.txt', folder: '.cache/venv-helm' },

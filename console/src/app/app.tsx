@@ -12,11 +12,15 @@ import { Palette, type Command } from './palette.tsx';
 const PAGES = [
   ['/ask', 'Ask'],
   ['/history', 'History'],
+  ['/catalog', 'Catalog'],
+  ['/admin', 'Administer'],
   ['/cluster', 'Cluster'],
 ] as const;
 
 const HistoryPage = lazy(() => import('../history/history-page.tsx').then((m) => ({ default: m.HistoryPage })));
 const QueryPage = lazy(() => import('../query/query-page.tsx').then((m) => ({ default: m.QueryPage })));
+const CatalogPage = lazy(() => import('../inspect/catalog-page.tsx').then((m) => ({ default: m.CatalogPage })));
+const AdminPage = lazy(() => import('../admin/admin-page.tsx').then((m) => ({ default: m.AdminPage })));
 const ClusterPage = lazy(() => import('../cluster/cluster-page.tsx').then((m) => ({ default: m.ClusterPage })));
 
 /** The console: who is not signed in sees the form, over whatever is open, so that no text is lost. */
@@ -70,6 +74,12 @@ function Pages({ me }: { readonly me: WhoamiEntry }): ReactNode {
             <HistoryPage ask={ask} />
           </Route>
           <Route path="/queries/:id">{({ id }) => <QueryPage key={id} id={id} ask={ask} />}</Route>
+          <Route path="/catalog/*?">
+            <CatalogPage ask={ask} me={me} />
+          </Route>
+          <Route path="/admin/*?">
+            <AdminPage me={me} />
+          </Route>
           <Route path="/cluster">
             <ClusterPage owner={`${me.tenant} ${me.user_id}`} />
           </Route>

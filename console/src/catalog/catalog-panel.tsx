@@ -7,8 +7,10 @@ import { hasChildren, treeLines, type CatalogTree, type TreeLine } from './catal
 
 type Props = {
   readonly tree: CatalogTree;
-  readonly onInsert: (text: string) => void;
-  readonly onPreview: (path: string) => void;
+  readonly onInsert: (text: string, object: BrowsedObject) => void;
+  readonly onPreview: (path: string, object: BrowsedObject) => void;
+  /** A line was clicked. */
+  readonly onChoose?: (object: BrowsedObject) => void;
 };
 
 const LINE_PX = 26;
@@ -35,7 +37,7 @@ const canPreview = ({ kind }: BrowsedObject): boolean =>
   kind === 'table' || kind === 'view' || kind === 'materialized view';
 
 /** The tree of everything that can be asked. */
-export function CatalogPanel({ tree, onInsert, onPreview }: Props): ReactNode {
+export function CatalogPanel({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
   useEffect(() => void tree.load(), [tree]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (
@@ -55,12 +57,12 @@ export function CatalogPanel({ tree, onInsert, onPreview }: Props): ReactNode {
           ↻
         </button>
       </div>
-      <Lines tree={tree} onInsert={onInsert} onPreview={onPreview} />
+      <Lines tree={tree} onInsert={onInsert} onPreview={onPreview} {...(onChoose === undefined ? {} : { onChoose })} />
     </section>
   );
 }
 
-function Lines({ tree, onInsert, onPreview }: Props): ReactNode {
+function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
   const state = useStore(tree.state, (value) => value);
   const lines = useMemo(() => treeLines(state), [state]);
   const [focused, setFocused] = useState(0);
@@ -74,7 +76,7 @@ function Lines({ tree, onInsert, onPreview }: Props): ReactNode {
   const at = Math.min(focused, Math.max(0, lines.length - 1));
   const act = (line: TreeLine | undefined): void => {
     if (line?.kind === 'more') tree.more(line.parent);
-    else if (line?.kind === 'object') onInsert(pathOf(line.object));
+    else if (line?.kind === 'object') onInsert(pathOf(line.object), line.object);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const line = lines[at];
@@ -83,7 +85,8 @@ function Lines({ tree, onInsert, onPreview }: Props): ReactNode {
       setFocused(next);
       rows.scrollToIndex(next);
     } else if (event.key === 'Enter') act(line);
-    else if (line?.kind === 'object' && event.key === ' ' && canPreview(line.object)) onPreview(pathOf(line.object));
+    else if (line?.kind === 'object' && event.key === ' ' && canPreview(line.object))
+      onPreview(pathOf(line.object), line.object);
     else if (line?.kind === 'object' && hasChildren(line.object) && /^Arrow(?:Left|Right)$/.test(event.key)) {
       tree.toggle(line.object, event.key === 'ArrowRight');
     } else return;
@@ -109,7 +112,10 @@ function Lines({ tree, onInsert, onPreview }: Props): ReactNode {
               index={index}
               start={start}
               isFocused={index === at}
-              onFocus={() => setFocused(index)}
+              onFocus={() => {
+                setFocused(index);
+                if (line.kind === 'object') onChoose?.(line.object);
+              }}
               onAct={() => act(line)}
               onToggle={(object, isOpen) => tree.toggle(object, isOpen)}
               onPreview={onPreview}
@@ -148,7 +154,7 @@ type LineProps = {
   readonly onFocus: () => void;
   readonly onAct: () => void;
   readonly onToggle: (object: BrowsedObject, isOpen: boolean) => void;
-  readonly onPreview: (path: string) => void;
+  readonly onPreview: (path: string, object: BrowsedObject) => void;
 };
 
 function Line({ line, index, start, isFocused, onFocus, onAct, onToggle, onPreview }: LineProps): ReactNode {
@@ -191,7 +197,7 @@ function Line({ line, index, start, isFocused, onFocus, onAct, onToggle, onPrevi
 type ActionsProps = {
   readonly object: BrowsedObject;
   readonly onInsert: () => void;
-  readonly onPreview: (path: string) => void;
+  readonly onPreview: (path: string, object: BrowsedObject) => void;
 };
 
 /** By the keyboard: Enter inserts, Space shows rows. */
@@ -216,7 +222,7 @@ function Actions({ object, onInsert, onPreview }: ActionsProps): ReactNode {
           title="Show 100 rows (Space)"
           onClick={(event) => {
             event.stopPropagation();
-            onPreview(pathOf(object));
+            onPreview(pathOf(object), object);
           }}
         >
           ▷

@@ -23,13 +23,27 @@ const BrowsedObject = record({
   relation: orNull(Type.String(), 'The table or view of a column'),
   type: orNull(Type.String(), 'SQL type of a column'),
   comment: orNull(Type.String(), 'Its comment'),
+  details: Type.Optional(
+    record({
+      owner: orNull(Type.String(), 'Owner'),
+      created: orNull(Type.String(), 'When it was made, as its writer says'),
+      rows: orNull(Type.Number(), 'Rows by the current snapshot; null: unknown, or hidden by a policy'),
+      bytes: orNull(Type.Number(), 'Bytes of its files; null as above'),
+      has_policies: Type.Boolean({ description: 'Policies are bound to it' }),
+    }),
+  ),
 });
 
 export type BrowsedPage = Static<typeof BrowsedPage>;
 const BrowsedPage = record({
   objects: Type.Array(BrowsedObject),
   next: orNull(Type.String(), 'Asks for the next page; null: this is the last one'),
+  total: Type.Optional(integer('How many there are, with `sort`')),
 });
+
+/** Orders of a list of relations, beside that by name. */
+const OBJECT_SORTS = ['name', 'owner', 'created', 'rows', 'bytes'] as const;
+export type ObjectSort = (typeof OBJECT_SORTS)[number];
 
 export const LIST_OBJECTS = {
   operationId: 'listObjects',
@@ -41,7 +55,18 @@ export const LIST_OBJECTS = {
     catalog: name('Catalog'),
     schema: name('Schema of the catalog'),
     relation: name('Table or view of the schema'),
-    search: name('Only those of the catalog whose name contains this, in any case'),
+    search: name(
+      'Only those of the catalog whose name or comment contains this, in any case, and columns whose name does',
+    ),
+    sort: Type.Optional(
+      Type.Unsafe<ObjectSort>({
+        type: 'string',
+        enum: [...OBJECT_SORTS],
+        description: 'Order of the tables, views and stages of `schema`, which then come by `offset`',
+      }),
+    ),
+    descending: Type.Optional(Type.Unsafe<'true' | 'false'>({ type: 'string', enum: ['true', 'false'] })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'How many of them are left out' })),
     after: Type.Optional(Type.String({ maxLength: 4 * NAME_LENGTH_MAX, description: '`next` of the page before' })),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: OBJECTS_MAX, default: OBJECTS_DEFAULT, description: 'How many at most' }),

@@ -33,10 +33,12 @@ const READ_MS_MAX = 30_000;
 /** Routes for people who look, and for editors. */
 export function browseRoutes(app: DocumentedApp, { browse, onRequest, callerOf }: Parts): void {
   app.get('/api/objects', { schema: LIST_OBJECTS, onRequest }, async (request) => {
-    const { limit = LIMIT_DEFAULT, ...place } = request.query;
+    const { limit = LIMIT_DEFAULT, descending, ...place } = request.query;
     const signal = AbortSignal.timeout(READ_MS_MAX);
-    const { objects, more } = await browse.objects.list(callerOf(request), { ...place, limit }, signal);
+    const asked = { ...place, limit, descending: descending === 'true' };
+    const { objects, more, total } = await browse.objects.list(callerOf(request), asked, signal);
     const last = objects.at(-1);
+    if (total !== undefined) return { objects, next: null, total };
     return { objects, next: more && last !== undefined ? keyOf(last) : null };
   });
   app.route({

@@ -26,6 +26,7 @@ const relation = (schema: string, name: string, columns: readonly string[]): Rel
     keys: new Set(),
     intervals: new Set(),
   }),
+  mentions: (folded) => columns.some((name) => name.toLowerCase().includes(folded)),
   columnBytes: 0,
 });
 const RELATIONS = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BrowsedObject } from './browse-operations.ts';
-import { keyOf, objectPage } from './objects.ts';
+import { keyOf, objectPage, sortedPage } from './objects.ts';
 
 const object = (name: string, schema: string | null, kind: BrowsedObject['kind'] = 'table'): BrowsedObject => ({
   kind,
@@ -43,4 +43,17 @@ test('pages of any size have every object once, in order', () => {
 
 test.each(['x', '{}', '[1,null,"table"]', '["a"]'])('a page behind %s is refused: it is no place', (after) => {
   expect(() => objectPage([], after, 1)).toThrow('next');
+});
+
+test('a page in another order has the whole list behind it, and what has no value comes last', () => {
+  const rows = [3, null, 10, 3].map((count, i): BrowsedObject => {
+    const details = { owner: null, created: null, rows: count, bytes: null, has_policies: false };
+    return { ...object(`t${i}`, 's'), details };
+  });
+  const names = (descending: boolean, offset: number): readonly string[] =>
+    sortedPage(rows, { sort: 'rows', descending, offset, limit: 3 }).objects.map(({ name }) => name);
+  expect(names(false, 0)).toEqual(['t0', 't3', 't2']);
+  expect(names(false, 3)).toEqual(['t1']);
+  expect(names(true, 0)).toEqual(['t2', 't0', 't3']);
+  expect(sortedPage(rows, { sort: 'rows', limit: 3 })).toMatchObject({ total: 4, more: true });
 });

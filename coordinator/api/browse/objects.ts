@@ -5,7 +5,7 @@ import { schemaName } from '../../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
 import type { Relation } from '../../catalog-client/relation.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
-import type { BrowsedObject } from './browse-operations.ts';
+import type { BrowsedObject, ObjectSort } from './browse-operations.ts';
 
 /** Which objects are asked for: those below a place, or those whose name contains a text. */
 export type ObjectRequest = {
@@ -15,10 +15,19 @@ export type ObjectRequest = {
   readonly search?: string;
   /** The page begins behind this name. */
   readonly after?: string;
+  /** Relations of a schema with their details, in this order, from the `offset`th on. */
+  readonly sort?: ObjectSort;
+  readonly descending?: boolean;
+  readonly offset?: number;
   readonly limit: number;
 };
 
-export type ObjectPage = { readonly objects: readonly BrowsedObject[]; readonly more: boolean };
+export type ObjectPage = {
+  readonly objects: readonly BrowsedObject[];
+  readonly more: boolean;
+  /** How many there are; absent in pages by name. */
+  readonly total?: number;
+};
 
 /**
  * Lists objects for a person who looks, without a record in the history. The lists are those of INFORMATION_SCHEMA, which are kept while nothing
@@ -41,6 +50,9 @@ export class Objects {
     const place = { catalog, signal };
     if (search !== undefined) return objectPage(await this.#search(caller, search, place), after, limit);
     if (schema === undefined) return objectPage(await this.#schemas(caller, place), after, limit);
+    if (relation === undefined && request.sort !== undefined) {
+      return sortedPage(await this.#relations(caller, schema, place), { ...request, sort: request.sort });
+    }
     if (relation === undefined) return objectPage(await this.#relations(caller, schema, place), after, limit);
     const found = await this.relation(caller, { ...place, schema, relation });
     return { objects: columnsOf(found, catalog), more: false };
@@ -95,11 +107,16 @@ export class Objects {
 
   async #search(caller: Caller, search: string, place: Place): Promise<readonly BrowsedObject[]> {
     const matches = containing(search);
-    const relations = (await this.relations(caller, place)).filter(({ name }) => matches(name));
+    const all = await this.relations(caller, place);
+    const relations = all.filter(({ name, comment }) => matches(name) || (comment !== null && matches(comment)));
+    const columns = all
+      .filter(({ mentions }) => mentions(foldIdentifier(search)))
+      .flatMap((one) => columnsOf(one, place.catalog).filter(({ name }) => matches(name)));
     const schemas = (await this.schemas(caller, place)).filter(matches);
     return [
       ...schemas.map((name) => ({ ...NOTHING, kind: 'schema' as const, name, catalog: place.catalog })),
       ...relations.map((one) => relationObject(one, place.catalog)),
+      ...columns,
     ];
   }
 }
@@ -112,14 +129,39 @@ const catalogObject = (name: string): BrowsedObject => ({ ...NOTHING, kind: 'cat
 
 const KINDS = { TABLE: 'table', VIEW: 'view', 'MATERIALIZED VIEW': 'materialized view' } as const;
 
-const relationObject = ({ schema, name, kind, comment }: Relation, catalog: string): BrowsedObject => ({
+const relationObject = (
+  { schema, name, kind, comment, owner, created, rows, bytes, policies }: Relation,
+  catalog: string,
+): BrowsedObject => ({
   ...NOTHING,
   kind: KINDS[kind],
   name,
   catalog,
   schema,
   comment,
+  details: { owner, created, rows: wholeOf(rows), bytes: wholeOf(bytes), has_policies: policies.length > 0 },
 });
+
+const wholeOf = (text: string | null): number | null => (text === null ? null : Number(text));
+
+type Sorting = Pick<ObjectRequest, 'descending' | 'offset' | 'limit'> & { readonly sort: ObjectSort };
+
+/** A page of the objects of a schema in an order; what has no value in it comes last, and equal ones are by name. */
+export function sortedPage(
+  objects: readonly BrowsedObject[],
+  { sort, descending = false, offset = 0, limit }: Sorting,
+): ObjectPage {
+  const valueOf = ({ name, details }: BrowsedObject): string | number | null =>
+    sort === 'name' ? name : (details?.[sort] ?? null);
+  const inOrder = objects.toSorted((a, b) => {
+    const [one, other] = [valueOf(a), valueOf(b)];
+    if (one === other) return compareKeys(a, b);
+    if (one === null || other === null) return one === null ? 1 : -1;
+    return (one < other ? -1 : 1) * (descending ? -1 : 1);
+  });
+  const page = inOrder.slice(offset, offset + limit);
+  return { objects: page, more: offset + limit < inOrder.length, total: inOrder.length };
+}
 
 /** The columns of a table or view, in their order. */
 const columnsOf = (relation: Relation, catalog: string): readonly BrowsedObject[] =>

@@ -1,5 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { THROUGH_SQL } from '../../../authorization/decide.ts';
+import { isExempt } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { delegate } from '../../../delegation/delegate.ts';
 import { findPlace } from '../../../delegation/find-place.ts';
@@ -65,5 +67,8 @@ async function credentials(
   const delegation = await delegate(context, { principal: claims, place, wanted }, ['vended-credentials']);
   if (delegation.kind === 'refused') throw new SkeinError('FORBIDDEN', delegation.reason);
   if (delegation.kind === 'unavailable') throw new SkeinError('NOT_SUPPORTED', delegation.reason);
-  return delegation.kind === 'key' ? [credentialOf(delegation, place)] : [];
+  if (delegation.kind === 'key') return [credentialOf(delegation, place)];
+  // Files of this machine need no key, and the table is closed all the same.
+  if (place.hasPolicies && !isExempt(claims)) throw new SkeinError('FORBIDDEN', THROUGH_SQL);
+  return [];
 }

@@ -1,0 +1,264 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { startChromium } from '#test/support/chromium.ts';
+import { projectRoot, type Cluster } from '#test/support/cluster.ts';
+import { buildConsole, openConsole } from '#test/support/console.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+/** Debian's chromium looks into the catalog, mends a table, brings one back, and runs the organisation. */
+
+/** Names are texts, whatever they look like. */
+const HOSTILE = `a "quoted" <img src=x onerror=alert(1)> 😀`;
+let cluster: Cluster;
+let browser: Browser;
+let axe: string;
+const table = `console_pages.s.${quoteIdentifier(HOSTILE)}`;
+
+beforeAll(async () => {
+  await buildConsole();
+  ({ cluster } = await sharedCluster());
+  browser = await startChromium();
+  axe = await readFile(join(projectRoot, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  for (const sql of [
+    'CREATE CATALOG console_pages',
+    'CREATE SCHEMA console_pages.s',
+    `CREATE TABLE ${table} (id BIGINT NOT NULL COMMENT '<b>key</b>', region VARCHAR, s STRUCT(a INT, b VARCHAR[])) PARTITIONED BY (region)`,
+    `COMMENT ON TABLE ${table} IS '<script>alert(1)</script>'`,
+    ...Array.from({ length: 12 }, (_, i) => `INSERT INTO ${table} VALUES (${i}, 'r${i % 3}', NULL)`),
+    `ALTER TABLE ${table} CREATE BRANCH work`,
+    `CREATE VIEW console_pages.s.v AS SELECT 1 AS one`,
+    'CREATE STAGE console_pages.s.inbox',
+    'CREATE TABLE console_pages.s.gone (id BIGINT)',
+  ]) {
+    const { status, body } = await cluster.query(sql);
+    if (status !== 200) throw new Error(`${sql}: ${JSON.stringify(body)}`);
+  }
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
+const at = (name: string, more = ''): string => `/console/catalog/console_pages/s/${encodeURIComponent(name)}${more}`;
+
+/** Runs the statement of the form that is open, and waits for its end. */
+async function run(page: Page, form: string): Promise<void> {
+  const section = page.getByRole('region', { name: form, exact: true });
+  await section.getByRole('button', { name: 'Run', exact: true }).click();
+  await section.getByText(/^Done in/).waitFor();
+}
+
+async function faultsOf(page: Page): Promise<readonly string[]> {
+  // The page's own policy lets no other script in; the browser's own door does.
+  await page.evaluate(axe);
+  return page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,
+  );
+}
+
+test('a table is found in its schema, looked at in every tab, tagged, and mended by the button of a finding', async () => {
+  const { page, faults } = await openConsole(cluster, browser, { path: '/console/catalog/console_pages/s' });
+  await page.getByRole('link', { name: HOSTILE }).click();
+  await page.getByRole('heading', { name: HOSTILE }).waitFor();
+  await page.getByText('<script>alert(1)</script>', { exact: true }).first().waitFor();
+  await page.getByRole('region', { name: 'Columns' }).getByText('<b>key</b>').waitFor();
+  await page.getByRole('region', { name: 'Columns' }).getByText('STRUCT<a: INT, b: ARRAY<VARCHAR>>').waitFor();
+  await tab(page, 'History').click();
+  const snapshots = page.getByRole('region', { name: 'Snapshots' });
+  await snapshots.getByText('branch work').waitFor();
+  await button(page, 'Tag').click();
+  await page.getByLabel('TAG', { exact: true }).fill('june "x"');
+  await run(page, 'Tag');
+  await snapshots.getByText('tag june "x"').waitFor();
+  await page.getByLabel('Compare with').selectOption({ index: 5 });
+  await page.getByRole('region', { name: 'Partitions that differ' }).waitFor();
+  await tab(page, 'Files').click();
+  await page.getByRole('region', { name: 'Partitions by size' }).getByRole('cell', { name: 'r2' }).waitFor();
+  await tab(page, 'Health').click();
+  const finding = page.getByRole('region', { name: 'small_files' });
+  await finding.getByText(/^12 of 12 data files are smaller/).waitFor();
+  await finding.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('region', { name: 'Before and after' }).getByRole('row', { name: 'Data files 12 3' }).waitFor();
+  await page.getByText('Nothing to mend.').waitFor();
+  await tab(page, 'Rows').click();
+  await page.getByRole('region', { name: 'The first 100 rows' }).getByRole('cell', { name: 'r1' }).first().waitFor();
+  await tab(page, 'Definition').click();
+  await page
+    .getByLabel('Definition')
+    .getByText(/CREATE TABLE/)
+    .waitFor();
+  await tab(page, 'Connect').click();
+  await page.getByRole('region', { name: 'PyIceberg' }).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a table that is dropped by its name comes back by UNDROP, where the catalog keeps it', async () => {
+  await cluster.cliOk(['admin', 'catalog', 'alter', 'console_pages', '--undrop-window', '1h']);
+  const { page, faults } = await openConsole(cluster, browser, { path: at('gone') });
+  await button(page, 'Drop the table').click();
+  const form = page.getByRole('region', { name: 'Drop the table' });
+  expect(await form.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
+  await form.getByLabel('Type the name gone to go on').fill('gone');
+  await form.getByRole('button', { name: 'Run', exact: true }).click();
+  await page
+    .getByText(/TABLE_NOT_FOUND|STAGE_NOT_FOUND|Done in/)
+    .first()
+    .waitFor();
+  await page.goto(`${cluster.queryUrl}/console/catalog/console_pages?tab=Dropped%20tables`);
+  await page.getByRole('row').filter({ hasText: 's.gone' }).getByRole('button', { name: 'UNDROP' }).click();
+  await run(page, 'Bring s.gone back');
+  expect((await cluster.query('SELECT count(*) AS n FROM console_pages.s.gone')).status).toBe(200);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a file is dropped into a stage, goes on after the connection was lost, and is removed', async () => {
+  const { page } = await openConsole(cluster, browser, { path: at('inbox', '?tab=Stage') });
+  let cut = 2;
+  await page.route('**/v1/stages/**', async (route) => {
+    if (route.request().method() === 'PUT' && cut > 0) {
+      cut -= 1;
+      await route.abort('connectionreset');
+    } else await route.continue();
+  });
+  const bytes = Buffer.alloc(20 * 2 ** 20, 'a,b\n');
+  await page
+    .getByLabel('Drop files here, or choose them')
+    .setInputFiles({ name: "it's <b>.csv", mimeType: 'text/csv', buffer: bytes });
+  await page.getByText("it's <b>.csv is there").waitFor();
+  const row = page.getByRole('row').filter({ hasText: "it's <b>.csv" });
+  await row.getByText('20.0 MiB').waitFor();
+  expect(cut).toBe(0);
+  await row.getByRole('button', { name: 'Remove' }).click();
+  const form = page.getByRole('region', { name: "Remove it's <b>.csv" });
+  await form.getByLabel(/^Type the name/).fill("it's <b>.csv");
+  await form.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('No file is here yet.').waitFor();
+  await page.context().close();
+});
+
+test('people, tokens and the audit log: a password is in no statement that is shown, and a token is shown once', async () => {
+  const { page, faults } = await openConsole(cluster, browser, { path: '/console/admin/users' });
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await button(page, 'Create a user').click();
+  const form = page.getByRole('region', { name: 'Create a user' });
+  await form.getByLabel('NAME', { exact: true }).fill('o\'brien "x"');
+  await form.getByLabel('EMAIL').fill('console@example.org');
+  await form.getByLabel(/^PASSWORD/).fill('Correct-Horse-9');
+  expect(await form.getByLabel('Statement').innerText()).toBe(
+    `CREATE USER "o'brien ""x""" EMAIL = 'console@example.org' PASSWORD = ? MUST_CHANGE_PASSWORD = TRUE`,
+  );
+  await run(page, 'Create a user');
+  expect(await form.getByLabel(/^PASSWORD/).inputValue()).toBe('');
+  await page.getByLabel('Search', { exact: true }).fill('CONSOLE@');
+  await button(page, 'o\'brien "x"').click();
+  await page.getByRole('region', { name: 'About o\'brien "x"' }).getByText('console@example.org').waitFor();
+  await page.goto(`${cluster.queryUrl}/console/admin/audit?event=create_user`);
+  await page.getByRole('row').filter({ hasText: "o'brien" }).first().waitFor();
+  await page.goto(`${cluster.queryUrl}/console/admin/tokens`);
+  await button(page, 'Create a token').click();
+  await page.getByRole('region', { name: 'Create a token' }).getByLabel('NAME', { exact: true }).fill('from the page');
+  await run(page, 'Create a token');
+  await page.getByText(/^skein_pat_/).waitFor();
+  await page.reload();
+  await page.getByRole('region', { name: 'Tokens', exact: true }).getByText('from the page').waitFor();
+  expect(await page.content()).not.toContain('skein_pat_');
+  const stored = await page.evaluate('JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])');
+  expect(`${String(stored)} ${requests.join(' ')}`).not.toMatch(/Correct-Horse|skein_pat_/);
+  const { body } = await cluster.query('SELECT sql FROM (SHOW QUERY HISTORY LIMIT 200)');
+  expect(JSON.stringify(body)).not.toMatch(/Correct-Horse|skein_pat_/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a private key is refused in the browser', async () => {
+  const { page } = await openConsole(cluster, browser, { path: '/console/admin/service-accounts' });
+  await cluster.query('CREATE SERVICE ACCOUNT console_machine');
+  await page.reload();
+  await button(page, 'console_machine').click();
+  await button(page, 'Add a key to console_machine').click();
+  const form = page.getByRole('region', { name: 'Add a key to console_machine' });
+  await form.getByLabel('KEY_ID').fill('k');
+  await form.getByLabel('PUBLIC_KEY').fill('-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----');
+  await form
+    .getByRole('alert')
+    .getByText(/private key, which never leaves/)
+    .waitFor();
+  expect(await form.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
+  expect(await form.getByLabel('Statement').innerText()).toBe('…');
+  await page.context().close();
+});
+
+test('a reader sees whole pages that say what he may not', async () => {
+  const token = await cluster.token({ scope: ['catalog:read', 'namespace:read', 'table:read'] });
+  const { page, faults } = await openConsole(cluster, browser, { token, path: at(HOSTILE, '?tab=Health') });
+  await page.getByRole('heading', { name: HOSTILE }).waitFor();
+  await button(page, 'Comment').click();
+  await page
+    .getByText(/Your token does not allow table.commit/)
+    .first()
+    .waitFor();
+  for (const path of ['users', 'roles', 'service-accounts', 'policies', 'webhooks', 'audit', 'usage', 'workload']) {
+    await page.goto(`${cluster.queryUrl}/console/admin/${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    if (path === 'audit') await page.getByText('FORBIDDEN').waitFor();
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+describe('axe-core finds nothing, and nothing is wider than the screen', () => {
+  test.each([
+    ['light', [1280, 360]],
+    ['dark', [1280]],
+  ] as const)('%s', async (colorScheme, widths) => {
+    const shots = join(projectRoot, 'node_modules/.cache/console-shots');
+    await mkdir(shots, { recursive: true });
+    const paths = [
+      '/console/catalog',
+      '/console/catalog/console_pages/s',
+      ...['Columns', 'History', 'Files', 'Health', 'Rows', 'Connect'].map((name) => at(HOSTILE, `?tab=${name}`)),
+      at('v', '?tab=Versions'),
+      at('inbox', '?tab=Stage'),
+      ...['users', 'roles', 'service-accounts', 'tokens', 'policies', 'webhooks', 'audit', 'usage', 'workload'].map(
+        (path) => `/console/admin/${path}`,
+      ),
+    ];
+    const found: string[] = [];
+    for (const width of widths) {
+      const { page } = await openConsole(cluster, browser, {
+        colorScheme,
+        viewport: { width, height: 740 },
+        path: '/console/catalog',
+      });
+      for (const [i, path] of paths.entries()) {
+        await page.goto(`${cluster.queryUrl}${path}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await expect.poll(() => page.getByText(/^(?:Loading|Looking|Running) …$/).count()).toBe(0);
+        found.push(...(await faultsOf(page)).map((fault) => `${path} ${width}: ${fault}`));
+        const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+        if ((await page.evaluate(isWide)) === true) found.push(`${path} ${width}: wider than the screen`);
+        await page.screenshot({ path: join(shots, `${colorScheme}-${width}-${i}.png`) });
+      }
+      await page.context().close();
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+test('Catalog and Administer load at most 250 KB beyond Ask, compressed', async () => {
+  const folder = join(projectRoot, 'console/dist/assets');
+  const names = (await readdir(folder)).filter((name) =>
+    /^(?:catalog-page|admin-page|inspect|rows-tab|statement-panel|action-form)-.*\.gz$/.test(name),
+  );
+  expect(names.length).toBeGreaterThan(1);
+  const sizes = await Promise.all(names.map(async (name) => (await readFile(join(folder, name))).length));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250 * 1024);
+});

@@ -1,0 +1,174 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAzurite, AZURITE_ACCOUNT, type Azurite } from '#test/support/azurite.ts';
+import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { startGoogle, type Google } from '#test/support/google.ts';
+import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
+
+/** A directory of Microsoft's that knows one client of one tenant, and the metadata server of a machine of Azure. */
+type Entra = AsyncDisposable & { readonly endpoint: string; aheadMs: number; isMachine: boolean };
+
+const [TENANT, CLIENT, SECRET] = ['tenant-1', 'client-1', 'the-secret-of-the-client'];
+
+async function startEntra(): Promise<Entra> {
+  const server = createServer((incoming, answer) => {
+    void (async () => {
+      let text = '';
+      for await (const chunk of incoming) text += String(chunk);
+      const form = new URLSearchParams(text);
+      answer.setHeader('date', new Date(Date.now() + entra.aheadMs).toUTCString());
+      const refuse = (code: string): void =>
+        void answer.writeHead(401).end(JSON.stringify({ error_description: `${code}: ${form.get('client_secret')}` }));
+      const isMachine = incoming.url?.startsWith('/metadata/identity/') === true;
+      if (isMachine && (!entra.isMachine || incoming.headers['metadata'] !== 'true')) return refuse('none');
+      if (!isMachine && !incoming.url?.startsWith(`/${TENANT}/`)) return refuse('AADSTS90002');
+      if (!isMachine && form.get('client_id') !== CLIENT) return refuse('AADSTS700016');
+      if (!isMachine && form.get('client_secret') !== SECRET) return refuse('AADSTS7000215');
+      answer.end(JSON.stringify({ access_token: azureToken(), expires_in: 3_600 }));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const entra: Entra = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    aheadMs: 0,
+    isMachine: false,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return entra;
+}
+
+/** A token that Azurite takes: it reads the claims, and no signature. */
+function azureToken(): string {
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = {
+    aud: 'https://storage.azure.com',
+    iss: 'https://sts.windows.net/ab1f708d-50f6-404c-a006-d71b2ac7a606/',
+    tid: 'ab1f708d-50f6-404c-a006-d71b2ac7a606',
+    oid: '23657296-5cd5-45b0-a809-d972a7f4dfe1',
+    iat: now,
+    nbf: now - 60,
+    exp: now + 3_600,
+  };
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'RS256', typ: 'JWT' })}.${part(claims)}.c2lnbmF0dXJl`;
+}
+
+let google: Google;
+let azurite: Azurite;
+let entra: Entra;
+let catalog: TestCatalog;
+
+beforeAll(async () => {
+  google = await startGoogle();
+  azurite = await startAzurite();
+  entra = await startEntra();
+  catalog = await startTestCatalog({
+    'catalog.google_metadata_url': google.endpoint,
+    'catalog.azure_metadata_url': entra.endpoint,
+  });
+}, OTHER_STORE_MS);
+
+afterAll(async () => {
+  await catalog?.[Symbol.asyncDispose]();
+  await entra?.[Symbol.asyncDispose]();
+  await azurite?.[Symbol.asyncDispose]();
+  await google?.[Symbol.asyncDispose]();
+});
+
+type Checks = { readonly checks: readonly { readonly name: string; readonly problem: string }[] };
+
+let made = 0;
+/** Creates a catalog and checks it. @returns all that is said of it, '' = all is well */
+async function problemOf(
+  kind: 'gcs' | 'adls',
+  key: object | null,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const name = `c${++made}`;
+  const root = kind === 'gcs' ? 'gs://warehouse' : `abfss://warehouse@${AZURITE_ACCOUNT}.dfs.core.windows.net`;
+  const endpoints =
+    kind === 'gcs'
+      ? { endpoint: google.endpoint, 'sts-endpoint': google.endpoint }
+      : { endpoint: azurite.endpoint, 'sts-endpoint': entra.endpoint, 'allow-container-sas': 'true' };
+  const document = key === null ? null : { document: JSON.stringify({ kind, ...key }) };
+  try {
+    await catalog.call('CreateCatalog', {
+      tenant: 'default',
+      name,
+      location: `${root}/${name}`,
+      bucket: { settings: { ...endpoints, ...settings }, ...(document === null ? {} : { key: document }) },
+    });
+    const { checks } = await catalog.call<Checks>('CheckCatalog', { name });
+    return checks.flatMap(({ problem }) => (problem === '' ? [] : [problem])).join(' | ');
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('Google Cloud Storage', () => {
+  const account = () => {
+    const file = JSON.parse(google.accountFile) as Record<string, string>;
+    return { clientEmail: file['client_email'], privateKey: file['private_key'], tokenUri: file['token_uri'] };
+  };
+
+  test('an account of Google passes every check', async () => {
+    expect(await problemOf('gcs', account())).toBe('');
+  });
+
+  test.each([
+    ['a file that is none', () => ({ privateKey: 'no key' }), 'no client_email'],
+    ['a key that is none', () => ({ ...account(), privateKey: 'no key' }), 'private_key is no RSA key'],
+    ['an account that Google does not know', () => ({ ...account(), clientEmail: 'other@x' }), 'invalid_grant'],
+    ['settings of another store', () => account(), 'unknown settings: region', { region: 'x' }],
+  ])(
+    '%s is said in one line, without the secret',
+    async (_what, key, expected, settings?: { readonly region: string }) => {
+      const problem = await problemOf('gcs', key(), settings ?? {});
+      expect(problem).toContain(expected);
+      expect(problem).not.toMatch(/\n|PRIVATE|eyJ/);
+    },
+  );
+
+  test('a clock two hours off is named', async () => {
+    google.setClock(7_200_000);
+    const problem = await problemOf('gcs', account());
+    google.setClock(0);
+    expect(problem).toContain('clock is 120 minutes behind the service’s');
+  });
+
+  test('a machine of Google’s gives a token, another one none', async () => {
+    expect(await problemOf('gcs', null)).toContain('this machine gives the catalog no token for Google’s store');
+    google.setMachine(true);
+    expect(await problemOf('gcs', null)).toBe('');
+    google.setMachine(false);
+  });
+});
+
+describe('Azure storage', () => {
+  const client = { tenantId: TENANT, clientId: CLIENT, clientSecret: SECRET };
+
+  test('a client passes every check by signatures of a user delegation key', async () => {
+    expect(await problemOf('adls', client)).toBe('');
+  });
+
+  test.each([
+    ['a wrong tenant', { ...client, tenantId: 'other' }, 'there is no such tenant'],
+    ['a wrong client', { ...client, clientId: 'other' }, 'the tenant has no such client'],
+    ['a wrong secret', { ...client, clientSecret: `${SECRET}-2` }, 'the client’s secret is wrong'],
+    ['a key that is none', { accountKey: '!' }, 'account_key is not in base64'],
+  ])('%s is said in one line, without the secret', async (_what, key, expected) => {
+    const problem = await problemOf('adls', key);
+    expect(problem).toContain(expected);
+    expect(problem).not.toMatch(new RegExp(`\\n|${SECRET}`));
+  });
+
+  test('a machine of Azure’s gives a token, another one none', async () => {
+    expect(await problemOf('adls', null)).toContain('this machine gives the catalog no token for Azure’s store');
+    entra.isMachine = true;
+    expect(await problemOf('adls', null)).toBe('');
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fewerInserts, insertOfArrived, type BoundExecution } from './bound-insert.ts';
+import { fewerInserts, insertOfArrived, isInsertOfOneRow, type BoundExecution } from './bound-insert.ts';
 
 test.each([
   ['INSERT INTO t VALUES (?, ?)', 'INSERT INTO t SELECT c0, c1 FROM @rows/arrived'],
@@ -89,4 +89,17 @@ test('a row of too few values is refused', () => {
   const sql = 'INSERT INTO t VALUES ($2, $1)';
   const all = [positional('1', '2'), positional('3')].map((parameters) => ({ sql, parameters }));
   expect(() => [...fewerInserts({ count: 2, all }, sql)]).toThrow('the statement has 2 parameters');
+});
+
+test.each([
+  ['INSERT INTO t VALUES ($1, 2)', true],
+  ['insert into t (a) values (? + 1)', true],
+  ['INSERT OVERWRITE INTO t VALUES ($1)', false],
+  ['INSERT OVERWRITE TABLE t VALUES ($1)', false],
+  ['INSERT INTO t SELECT $1', false],
+  ['INSERT INTO t VALUES ($1), ($2)', false],
+  ['INSERT INTO t VALUES ($1) RETURNING a', false],
+  ['SELECT $1', false],
+])('each execution of %s adds one row: %s', (sql, is) => {
+  expect(isInsertOfOneRow(sql)).toBe(is);
 });

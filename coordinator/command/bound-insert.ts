@@ -70,8 +70,13 @@ export function* fewerInserts({ count, all }: Executions, sql: string): Generato
   if (rows.length > 0) yield made();
 }
 
-/** Whether a text is an INSERT of one row of values, in which all its parameters are: it inserts one row each time. */
-export const isInsertOfOneRow = (sql: string): boolean => readInsertedRow(sql) !== undefined;
+/** Whether each execution of a text adds one row, and nothing else: an INSERT of one row of values, in which all its parameters are. */
+export function isInsertOfOneRow(sql: string): boolean {
+  const inserted = readInsertedRow(sql);
+  return (
+    inserted !== undefined && !new StatementReader({ text: inserted.into, offset: 0 }).takeWords('INSERT', 'OVERWRITE')
+  );
+}
 
 type InsertedRow = {
   /** The statement up to its word VALUES. */

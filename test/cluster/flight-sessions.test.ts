@@ -110,6 +110,24 @@ const end = (id: Buffer, action: 'END_TRANSACTION_COMMIT' | 'END_TRANSACTION_ROL
 const count = async (transaction?: Buffer): Promise<number> =>
   Number(valuesOf(await client.query(`SELECT count(*) FROM lake.${SCHEMA}.t`, transaction))[0]?.[0]);
 
+test('cursors give a part of their rows, forwards and backwards, with nested values and NULL', async () => {
+  const rows =
+    "SELECT i, CASE WHEN i % 2 = 0 THEN 'v' || i END AS v, [i, NULL] AS l, {'a': i} AS s FROM range(5000) AS t(i)";
+  await client.run(`DECLARE c CURSOR WITH HOLD FOR ${rows} ORDER BY i`);
+  const fetched = async (direction: string): Promise<unknown> => {
+    const table = await client.query(`FETCH ${direction} FROM c`);
+    return JSON.parse(
+      JSON.stringify(table.toArray(), (_key, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)),
+    );
+  };
+  const row = (i: number): object => ({ i, v: i % 2 === 0 ? `v${i}` : null, l: [i, null], s: { a: i } });
+  expect(await fetched('2')).toEqual([row(0), row(1)]);
+  expect(await fetched('ABSOLUTE 4998')).toEqual([row(4_997)]);
+  expect(await fetched('5')).toEqual([row(4_998), row(4_999)]);
+  expect(await fetched('BACKWARD 2')).toEqual([row(4_999), row(4_998)]);
+  expect(await failureOf(client.query('FETCH FROM nothing'))).toMatchObject({ reason: 'CURSOR_NOT_FOUND' });
+});
+
 describe('transactions', () => {
   test('several are open at once; what names none runs outside', async () => {
     const before = await count();

@@ -5,6 +5,7 @@ import { DELETION_VECTOR } from './decoders/deletion-vector.ts';
 import { FRAMES, RESULT_FRAMES, TASK_MESSAGE } from './decoders/frames.ts';
 import { REGISTERED_METADATA, REQUEST_BODY, SCAN_FILTER, TABLE_METADATA, VIEW_METADATA } from './decoders/metadata.ts';
 import { PARQUET_FOOTER } from './decoders/parquet-footer.ts';
+import { POSTGRES_MESSAGES, POSTGRES_STARTUP } from './decoders/postgres-wire.ts';
 import { TICKET } from './decoders/wire.ts';
 
 /** All decoders of bytes from untrusted sources. */
@@ -23,4 +24,6 @@ export const DECODERS: readonly Decoder[] = [
   RESULT_FRAMES,
   TASK_MESSAGE,
   ARRIVAL,
+  POSTGRES_STARTUP,
+  POSTGRES_MESSAGES,
 ];

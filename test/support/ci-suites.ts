@@ -117,6 +117,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/slt/duckdb-reports.test.ts',
   'test/slt/flight.test.ts',
   'test/slt/fragments.test.ts',
+  'test/slt/postgres.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/upgrade/upgrade.test.ts',
   'worker/exchange.system.test.ts',
@@ -135,6 +136,7 @@ export const SIEGE_SUITES: readonly string[] = [
   'leaving-clients',
   'large-metadata',
   'long-quanta',
+  'postgres-abuse',
   'request-bodies',
   'stuck-statements',
 ]

@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-/** A relation of Postgres' catalog: its columns with their types in Postgres, and the rows of what is built in, as texts. */
-export type PgRelation = {
-  readonly columns: readonly (readonly [name: string, type: string])[];
-  readonly rows?: readonly (readonly (string | null)[])[];
-};
+/** A relation of Postgres' catalog: its columns with their types in Postgres; rows of what is built in are texts. */
+export type PgRelation = { readonly columns: readonly (readonly [name: string, type: string])[] };
 
-/** The file that `npm run pg:builtins` has made of the real Postgres. */
-type PgBuiltins = { readonly version: string; readonly relations: Readonly<Record<string, PgRelation>> };
+/** The columns that `npm run pg:builtins` has found in the real Postgres, and the numbers of its relations. */
+type PgColumns = {
+  readonly version: string;
+  readonly oids: Readonly<Record<string, number>>;
+  readonly columns: Readonly<Record<string, PgRelation['columns']>>;
+};
+type Rows = readonly (readonly (string | null)[])[];
+type PgRows = Readonly<Record<string, Rows>>;
 
 /** Relations of ours beside those of Postgres, which the texts of its functions read. */
 const OWN: Readonly<Record<string, PgRelation>> = {
@@ -32,28 +35,37 @@ const OWN: Readonly<Record<string, PgRelation>> = {
   },
 };
 
-/** Read when it is first asked for: most processes never are. */
-let read: PgBuiltins | undefined;
+/** Both are read when they are first asked for: most processes never are, and planners need no rows. */
+const columnsFile = memoized<PgColumns>('pg-columns.json.gz');
+const rowsFile = memoized<PgRows>('pg-rows.json.gz');
 
-function builtins(): PgBuiltins {
-  read ??= JSON.parse(
-    gunzipSync(readFileSync(join(import.meta.dirname, 'pg-builtins.json.gz'))).toString(),
-  ) as PgBuiltins;
-  return read;
+function memoized<T>(name: string): () => T {
+  let read: T | undefined;
+  return () => {
+    read ??= JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, name))).toString()) as T;
+    return read;
+  };
 }
 
-/** The relation of a schema and a name, both folded. */
+/** The relation of a schema and a name, both folded, without rows. */
 export function pgRelation(schema: string, name: string): PgRelation | undefined {
   if (schema !== 'pg_catalog' && schema !== 'information_schema') return undefined;
   const key = `${schema}.${name}`;
   if (Object.hasOwn(OWN, key)) return OWN[key];
-  const { relations } = builtins();
-  return Object.hasOwn(relations, key) ? relations[key] : undefined;
+  const { columns } = columnsFile();
+  const found = Object.hasOwn(columns, key) ? columns[key] : undefined;
+  return found === undefined ? undefined : { columns: found };
+}
+
+/** The rows that a relation of `pg_catalog` has by itself. */
+export function pgBuiltinRows(name: string): Rows {
+  const rows = rowsFile();
+  const key = `pg_catalog.${name}`;
+  return Object.hasOwn(rows, key) ? (rows[key] ?? []) : [];
 }
 
 /** The number of a relation of Postgres' own. */
 export function pgRelationNumber(name: string): number | undefined {
-  const rows = pgRelation('pg_catalog', 'pg_class')?.rows ?? [];
-  const row = rows.find((one) => one[1] === name);
-  return row === undefined ? undefined : Number(row[0]);
+  const { oids } = columnsFile();
+  return Object.hasOwn(oids, name) ? oids[name] : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Field } from '#shared/iceberg/type.ts';
-import { pgRelation } from '../binding/pg-relations.ts';
+import { pgBuiltinRows, pgRelation } from '../binding/pg-relations.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 
@@ -91,7 +91,7 @@ function readTypes(): readonly (readonly [string, Omit<PgColumnType, 'typmod'>])
     'typstorage',
     'typcollation',
   ].map(at);
-  return (relation?.rows ?? []).map((row) => {
+  return pgBuiltinRows('pg_type').map((row) => {
     const text = (index: number | undefined): string => row[index ?? 0] ?? '';
     return [
       text(name),

@@ -2,7 +2,7 @@
 import type { Field } from '#shared/iceberg/type.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import { pgList } from '../binding/pg-rows.ts';
-import { pgRelation, pgRelationNumber } from '../binding/pg-relations.ts';
+import { pgBuiltinRows, pgRelationNumber } from '../binding/pg-relations.ts';
 import type { Relation } from '../catalog-client/relation.ts';
 import { pgColumnType, type PgColumnType } from './pg-column-type.ts';
 import { columnDefault } from './sql-type-name.ts';
@@ -223,7 +223,7 @@ const TYPE: PgView = {
 };
 
 function procedure(name: string): number {
-  return Number(pgRelation('pg_catalog', 'pg_proc')?.rows?.find((row) => row[1] === name)?.[0] ?? 0);
+  return Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
 }
 
 const owned = { schemaname: ({ relation }: Of) => relation.schema };

@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
 import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
-import { pgRelation, type PgRelation } from '../binding/pg-relations.ts';
+import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
   pgDefault,
   pgMadeColumns,
@@ -54,12 +54,16 @@ export const pgRelations = (parts: Parts): PgRelations => ({
 });
 
 /** The rows that Postgres has by itself, those of some numbers or names where a query wants these alone. */
-function* builtIn(relation: PgRelation, made: readonly PgColumn[], { filters }: PgRowsRequest): Generator<MadeRow> {
+function* builtIn(
+  relation: PgRelation,
+  made: readonly PgColumn[],
+  { pg: name, filters }: PgRowsRequest,
+): Generator<MadeRow> {
   const picks = Object.entries(filters).map(([name, values]) => {
     const index = relation.columns.findIndex(([column]) => column === name);
     return { index, values: new Set(values) };
   });
-  for (const row of relation.rows ?? []) {
+  for (const row of pgBuiltinRows(name)) {
     if (!picks.every(({ index, values }) => values.has(row[index] ?? ''))) continue;
     yield made.map(({ pg, index }) => pgValue(pg, row[index] ?? null));
   }

@@ -30,15 +30,16 @@ afterAll(async () => {
   await client.end();
 });
 
-async function psql(command: string): Promise<string> {
-  const args = ['-X', '-q', '-A', '-t', url.href, '-c', `USE lake.${SCHEMA}`, '-c', command];
+/** Without names of columns; `\\d` then says nothing of indexes, so it has them. */
+async function psql(command: string, ...options: readonly string[]): Promise<string> {
+  const args = ['-X', '-q', '-A', ...options, url.href, '-c', `USE lake.${SCHEMA}`, '-c', command];
   return (await promisify(execFile)('psql', args)).stdout;
 }
 
 const rows = async (text: string): Promise<readonly unknown[]> => (await client.query({ text, rowMode: 'array' })).rows;
 
 test('psql lists and describes tables and views', async () => {
-  expect(await psql('\\dt')).toBe(`${SCHEMA}|customers|table|admin\n`);
+  expect(await psql('\\dt', '-t')).toBe(`${SCHEMA}|customers|table|admin\n`);
   const table = await psql('\\d+ customers');
   expect(table).toContain('id|bigint||not null||plain|||\n');
   expect(table).toContain('name|text||||extended|||the name');

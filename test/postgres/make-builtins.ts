@@ -6,9 +6,9 @@ import { startTestPostgres } from '#test/support/postgres.ts';
 
 /**
  * Writes the relations of Postgres' catalog with their columns, and the rows of what is built in, as the real Postgres has them. `npm run
- * pg:builtins` runs it. The file holds what `coordinator/binding/pg-relations.ts` reads: `PgBuiltins`.
+ * pg:builtins` runs it. The files are those that `coordinator/binding/pg-relations.ts` reads.
  */
-const FILE = join(import.meta.dirname, '../../coordinator/binding/pg-builtins.json.gz');
+const FOLDER = join(import.meta.dirname, '../../coordinator/binding');
 
 /** Relations whose rows are taken, and which of them: what a new database has. */
 const ROWS: Readonly<Record<string, string>> = {
@@ -101,13 +101,31 @@ async function make(): Promise<void> {
     relations[`pg_catalog.${name}`] = { columns: named.map(([column, type]) => [column, type]), rows };
   }
   const { rows: version } = await client.query<{ server_version: string }>('show server_version');
+  const numbers = await client.query<{ relname: string; oid: string }>(
+    `select relname, oid::text from pg_class where relkind in ('r', 'v') and relnamespace = 'pg_catalog'::regnamespace order by 1`,
+  );
   await client.end();
-  const text = JSON.stringify({ version: version[0]?.server_version, relations });
+  const oids = Object.fromEntries(numbers.rows.map(({ relname, oid }) => [relname, Number(oid)]));
+  const entries = Object.entries(relations);
+  // Planners read the columns alone.
+  write('pg-columns.json.gz', {
+    version: version[0]?.server_version,
+    oids,
+    columns: Object.fromEntries(entries.map(([name, one]) => [name, one.columns])),
+  });
+  write(
+    'pg-rows.json.gz',
+    Object.fromEntries(entries.flatMap(([name, { rows }]) => (rows === undefined ? [] : [[name, rows]]))),
+  );
+}
+
+function write(name: string, value: unknown): void {
+  const text = JSON.stringify(value);
   const gz = gzipSync(text, { level: 9 });
   // The system that it was made on, which is another elsewhere.
   gz[9] = 255;
-  writeFileSync(FILE, gz);
-  process.stdout.write(`${FILE}: ${gz.length} bytes, ${text.length} of JSON\n`);
+  writeFileSync(join(FOLDER, name), gz);
+  process.stdout.write(`${name}: ${gz.length} bytes, ${text.length} of JSON\n`);
 }
 
 await make();

@@ -36,16 +36,13 @@ const OWN: Readonly<Record<string, PgRelation>> = {
 };
 
 /** Both are read when they are first asked for: most processes never are, and planners need no rows. */
-const columnsFile = memoized<PgColumns>('pg-columns.json.gz');
-const rowsFile = memoized<PgRows>('pg-rows.json.gz');
+let columnsRead: PgColumns | undefined;
+let rowsRead: PgRows | undefined;
 
-function memoized<T>(name: string): () => T {
-  let read: T | undefined;
-  return () => {
-    read ??= JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, name))).toString()) as T;
-    return read;
-  };
-}
+const columnsFile = (): PgColumns => (columnsRead ??= fileOf('pg-columns.json.gz') as PgColumns);
+const rowsFile = (): PgRows => (rowsRead ??= fileOf('pg-rows.json.gz') as PgRows);
+const fileOf = (name: string): unknown =>
+  JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, name))).toString());
 
 /** The relation of a schema and a name, both folded, without rows. */
 export function pgRelation(schema: string, name: string): PgRelation | undefined {

@@ -6,14 +6,14 @@ import { writeExpression } from './expressions.ts';
 import { figureName } from './figure-name.ts';
 import { writeSource } from './sources.ts';
 import { join, form, words, type Sql } from './parts.ts';
-import { openScope, type Column, type WritePlace, type QueryScope, type Typed, type Written } from './scope.ts';
+import { openScope, type Column, type WritePlace, type WriterScope, type Typed, type Written } from './scope.ts';
 import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, textIn, type Node } from './tree.ts';
 import { isNumbered } from '../../binding/pg-types.ts';
 
 export type QueryPlace = Omit<WritePlace, 'scope' | 'query'>;
 
 /** Writes a SELECT, and the queries within it. `isTop`: its columns are those of the result. */
-export function writeQuery(of: JsonObject, parent: QueryScope | null, place: QueryPlace, isTop = false): Written {
+export function writeQuery(of: JsonObject, parent: WriterScope | null, place: QueryPlace, isTop = false): Written {
   const scope = openScope(parent);
   const withs = withClause(of, scope, place);
   const body =
@@ -45,7 +45,7 @@ function limitOf(word: string, value: JsonObject, place: WritePlace): Sql {
   return form` ${word} ${writeExpression(nodeOf(value), place).sql}`;
 }
 
-const placeWithin = (scope: QueryScope, place: QueryPlace): WritePlace => ({
+const placeWithin = (scope: WriterScope, place: QueryPlace): WritePlace => ({
   ...place,
   scope,
   query: (node, inner) => writeQuery(selectIn(node), inner, place),
@@ -57,7 +57,7 @@ function selectIn(node: unknown): JsonObject {
   return of;
 }
 
-function withClause(of: JsonObject, scope: QueryScope, place: QueryPlace): Sql {
+function withClause(of: JsonObject, scope: WriterScope, place: QueryPlace): Sql {
   const clause = objectIn(of, 'withClause');
   if (clause === undefined) return [];
   const isRecursive = clause['recursive'] === true;
@@ -77,7 +77,7 @@ function withClause(of: JsonObject, scope: QueryScope, place: QueryPlace): Sql {
 /** The columns of a query that reads itself are those of its first part. */
 function recursiveColumns(
   of: JsonObject,
-  scope: QueryScope,
+  scope: WriterScope,
   place: QueryPlace,
   aliases: readonly string[],
 ): readonly Column[] | null {
@@ -88,7 +88,7 @@ function recursiveColumns(
 const renamed = (columns: readonly Column[] | null, aliases: readonly string[]): readonly Column[] | null =>
   columns === null ? null : columns.map((column, i) => ({ ...column, name: aliases[i] ?? column.name }));
 
-function setOf(of: JsonObject, scope: QueryScope, place: QueryPlace): Written {
+function setOf(of: JsonObject, scope: WriterScope, place: QueryPlace): Written {
   const word = { SETOP_UNION: 'UNION', SETOP_INTERSECT: 'INTERSECT', SETOP_EXCEPT: 'EXCEPT' }[textIn(of, 'op')];
   const [left, right] = [objectIn(of, 'larg'), objectIn(of, 'rarg')];
   if (word === undefined || left === undefined || right === undefined) throw new NotRead('a set operation');
@@ -102,7 +102,7 @@ function setOf(of: JsonObject, scope: QueryScope, place: QueryPlace): Written {
   return { sql: form`(${a.sql}) ${word}${all} (${b.sql})`, columns: columns ?? null };
 }
 
-function selectOf(of: JsonObject, scope: QueryScope, place: QueryPlace, isTop: boolean): Written {
+function selectOf(of: JsonObject, scope: WriterScope, place: QueryPlace, isTop: boolean): Written {
   const inside = placeWithin(scope, place);
   if (of['valuesLists'] !== undefined) return valuesOf(of, inside);
   const from = nodesOf(of['fromClause']).map((one) => writeSource(one, inside));

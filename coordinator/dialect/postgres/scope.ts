@@ -13,16 +13,16 @@ export type FromItem = {
   readonly relation: string | null;
 };
 
-export type QueryScope = {
+export type WriterScope = {
   readonly sources: FromItem[];
-  readonly parent: QueryScope | null;
+  readonly parent: WriterScope | null;
   readonly common: Map<string, readonly Column[] | null>;
 };
 
-export const openScope = (parent: QueryScope | null): QueryScope => ({ sources: [], parent, common: new Map() });
+export const openScope = (parent: WriterScope | null): WriterScope => ({ sources: [], parent, common: new Map() });
 
 /** The columns of a query that WITH defines; undefined = none has the name. */
-export function commonTable(name: string, scope: QueryScope | null): readonly Column[] | null | undefined {
+export function commonTable(name: string, scope: WriterScope | null): readonly Column[] | null | undefined {
   for (let at = scope; at !== null; at = at.parent) if (at.common.has(name)) return at.common.get(name);
   return undefined;
 }
@@ -30,9 +30,9 @@ export function commonTable(name: string, scope: QueryScope | null): readonly Co
 type ColumnIn = { readonly source: FromItem; readonly type: string | null };
 
 /** The column of a name of one or two parts; undefined where it is not known. */
-export function columnNamed(parts: readonly string[], scope: QueryScope): ColumnIn | undefined {
+export function columnNamed(parts: readonly string[], scope: WriterScope): ColumnIn | undefined {
   const [name = '', table] = parts.toReversed();
-  for (let at: QueryScope | null = scope; at !== null; at = at.parent) {
+  for (let at: WriterScope | null = scope; at !== null; at = at.parent) {
     for (const source of at.sources) {
       if (table !== undefined && source.alias !== table) continue;
       const column = source.columns?.find((one) => one.name === name);
@@ -50,9 +50,9 @@ export type Written = { readonly sql: Sql; readonly columns: readonly Column[] |
 
 /** Where an expression stands. */
 export type WritePlace = {
-  readonly scope: QueryScope;
+  readonly scope: WriterScope;
   /** Writes a query within it. */
-  readonly query: (node: unknown, scope: QueryScope) => Written;
+  readonly query: (node: unknown, scope: WriterScope) => Written;
   readonly relations: Relations;
   /** The number of a relation of Postgres' own. */
   readonly numberOf: (relation: string) => number | undefined;

@@ -102,6 +102,8 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/session/postgres-settings.ts',
   'coordinator/session/session-store.ts',
   'coordinator/session/sql-type-name.ts',
+  'coordinator/dialect/postgres/expressions.ts',
+  'coordinator/dialect/postgres/figure-name.ts',
   'coordinator/distributor/print/print-plan.ts',
   'coordinator/distributor/print/print-sql-join.ts',
   'coordinator/distributor/print/print-sql-source.ts',

@@ -14,8 +14,13 @@ beforeAll(async () => {
   await buildConsole();
   ({ cluster } = await sharedCluster());
   browser = await startChromium();
+  await cluster.cliOk(['admin', 'tenant', 'create', 'console_other', '--user', 'eve']);
+  await cluster.sql("CREATE USER console_reader EMAIL 'console_reader@example.org' PASSWORD 'Sesame-Street-77-x'");
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await cluster.sql('DROP USER console_reader');
+});
 
 const MARK = 'console_rights_secret';
 

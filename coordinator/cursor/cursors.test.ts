@@ -177,7 +177,9 @@ test('a principal has so many in all sessions', async () => {
   using cursors = made({ perPrincipalMax: 2 });
   await opened(cursors, 'c', 1, { session: key('1') });
   await opened(cursors, 'c', 1, { session: key('2') });
-  await expect(opened(cursors, 'c', 1, { session: key('3') })).rejects.toThrow('(coordinator.cursors_per_principal_max)');
+  await expect(opened(cursors, 'c', 1, { session: key('3') })).rejects.toThrow(
+    '(coordinator.cursors_per_principal_max)',
+  );
   await opened(cursors, 'c', 1, { session: key('3', 'u') });
   cursors.closeAll(key('1'));
   await opened(cursors, 'c', 1, { session: key('3') });

@@ -24,7 +24,7 @@ type Portal = {
   readonly insert: BoundInsert | null;
   /** `transactionsEnded` when it was bound: it ends with the next. */
   readonly boundAt: number;
-  /** Of the message that has its values. */
+  /** Length of the message that has its values. */
   readonly bytes: number;
   hasRun: boolean;
 };

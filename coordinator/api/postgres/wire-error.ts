@@ -22,7 +22,7 @@ export class SessionOver extends WireError {
   }
 }
 
-/** What follows on the connection is no message: it ends, because a part of a message must not be read as another one. */
+/** The next bytes of the connection are no message: it ends, because a part of a message must not be read as another one. */
 export class SyncLost extends WireError {}
 
 /** Messages of another order or form than the protocol has. */

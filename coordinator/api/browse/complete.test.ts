@@ -102,7 +102,10 @@ test.each(['(a, ', 'a,', 'a b,', 'FROM a,'])('a long text of %j has its place at
 
 test.each([
   ['a name of many parts', `SELECT * FROM ${'a.'.repeat(30_000)}`],
-  ['many long names', `SELECT * FROM ${Array.from({ length: 100 }, (_, i) => `t${i}${'a'.repeat(2_000)}`).join(', ')} WHERE `],
+  [
+    'many long names',
+    `SELECT * FROM ${Array.from({ length: 100 }, (_, i) => `t${i}${'a'.repeat(2_000)}`).join(', ')} WHERE `,
+  ],
 ])('%s is looked for at once in a long list', async (_, sql) => {
   const many = Array.from({ length: 10_000 }, (_one, i) => relation('default', `t${i}`, ['c']));
   const lists = new Objects({

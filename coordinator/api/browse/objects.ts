@@ -106,7 +106,7 @@ export class Objects {
     return found;
   }
 
-  /** What is found in each schema, and in each relation. */
+  /** Objects that are found, for each schema and each relation. */
   async #search(caller: Caller, search: string, place: Place): Promise<Iterable<readonly BrowsedObject[]>> {
     const all = await this.relations(caller, place);
     const schemas = await this.schemas(caller, place);

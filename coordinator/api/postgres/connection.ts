@@ -4,7 +4,6 @@ import { InsertBatch } from './insert-batch.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
-import { splitStatements } from './split-statements.ts';
 import { Statements } from './statements.ts';
 import { errorFields, protocolViolation, SessionOver, StatementError, SyncLost, WireError } from './wire-error.ts';
 import type { MessageBody, WireReader } from './wire-reader.ts';
@@ -151,7 +150,7 @@ export class Connection implements Disposable {
   async #query(body: MessageBody): Promise<void> {
     try {
       const text = body.text();
-      const parts = splitStatements(text);
+      const parts = await this.#statements.texts.split(text);
       if (parts.length === 0) this.#writer.push(messages.emptyQuery());
       for (const [i, { sql, offset }] of parts.entries()) {
         const place = i === parts.length - 1 ? 'last of its Query' : 'others follow';

@@ -5,7 +5,6 @@ import { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { takeCopyOptions, type CopyForm } from './copy-options.ts';
-import { StatementError, WireError } from './wire-error.ts';
 
 /** COPY between a client and a table, or from a query (https://www.postgresql.org/docs/18/sql-copy.html). */
 export type CopyStatement =
@@ -30,7 +29,7 @@ export type CopyStatement =
 const QUERIES: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'VALUES', 'TABLE', 'FROM']);
 
 /** Reads a COPY; null for one that is the engine's own (`COPY INTO`). @throws SYNTAX_ERROR with a position, NOT_SUPPORTED, WireError */
-function readCopy(sql: string): CopyStatement | null {
+export function readCopy(sql: string): CopyStatement | null {
   const reader = new StatementReader({ text: sql, offset: 0 });
   reader.word();
   if (reader.peekWord() === 'INTO') return null;
@@ -92,18 +91,6 @@ function takeDirection(reader: StatementReader): 'in' | 'out' {
 
 /** The answer of COPY between a table and a client, whose rows are no rows of a result. */
 export const COPY_DESCRIPTION: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
-
-/** A statement, the text that has it, and where it begins there. */
-type PlacedSql = { readonly sql: string; readonly text: string; readonly offset: number };
-
-/** The COPY that a statement is; null for one that is the engine's own. @throws StatementError, WireError */
-export function copyOf({ sql, text, offset }: PlacedSql): CopyStatement | null {
-  try {
-    return readCopy(sql);
-  } catch (error) {
-    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
-  }
-}
 
 /** Whether two names are of one column. */
 export const isSameColumn = (one: string, other: string): boolean => foldIdentifier(one) === foldIdentifier(other);

@@ -25,3 +25,8 @@ test.each([
 ])('%s stays', (sql) => {
   expect(readDriverLiterals(sql).text).toBe(sql);
 });
+
+test('a type is looked for in a few tokens', () => {
+  const sql = `SELECT '{1}'::numeric(${'9,'.repeat(100)}9)[], CAST ('{1}' AS timestamp(6) with time zone[3])`;
+  expect(readDriverLiterals(sql).text).toBe(sql.replace("CAST ('{1}'", "CAST (['1']"));
+});

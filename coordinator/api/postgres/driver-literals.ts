@@ -17,13 +17,23 @@ const WRITTEN = /'\\x|'\{/;
  * ```
  */
 export function readDriverLiterals(sql: string): DerivedText {
-  if (!WRITTEN.test(sql)) return DerivedText.whole(sql);
-  const edits = castTexts(sql).flatMap(({ token, to }): readonly ParameterEdit[] => {
+  const edits = mayHaveLiterals(sql) ? driverLiterals(sql) : [];
+  return withLiterals(sql, edits);
+}
+
+export const withLiterals = (sql: string, edits: readonly ParameterEdit[]): DerivedText =>
+  edits.length === 0 ? DerivedText.whole(sql) : applyEdits(sql, edits);
+
+/** Whether a statement may have such a text: a short look at a long one. */
+export const mayHaveLiterals = (sql: string): boolean => WRITTEN.test(sql);
+
+/** The changes that `readDriverLiterals` makes. */
+export function driverLiterals(sql: string): readonly ParameterEdit[] {
+  return castTexts(sql).flatMap(({ token, to }): readonly ParameterEdit[] => {
     const { start, end } = token;
     const text = literalOf(stringText(sql, token), to);
     return text === null ? [] : [{ start, end, text, name: '', spelled: '' }];
   });
-  return applyEdits(sql, edits);
 }
 
 /** The value as SQL; null for a text that the engine reads as Postgres does, or refuses. */
@@ -47,28 +57,53 @@ type CastText = { readonly token: Token; readonly to: 'bytea' | 'array' };
 
 /** The strings that are cast to these types. A text that cannot be divided into tokens has none. */
 function castTexts(sql: string): readonly CastText[] {
-  const tokens: Token[] = [];
+  const found: CastText[] = [];
+  const reader = new Tokenizer(sql);
+  /** The two tokens before. */
+  let [before, last]: readonly [Token | null, Token | null] = [null, null];
   try {
-    const reader = new Tokenizer(sql);
-    for (let token = reader.next(); token.kind !== 'end'; token = reader.next()) tokens.push(token);
+    for (let token = reader.next(); token.kind !== 'end'; token = reader.next()) {
+      const to = token.kind === 'string' && begins(sql, token) ? castOf(sql, token, [before, last]) : null;
+      if (to !== null) found.push({ token, to });
+      [before, last] = [last, token];
+    }
   } catch {
     return [];
   }
+  return found;
+}
+
+/** Whether a string may be the text of such a value. */
+const begins = (sql: string, { start, end }: Token): boolean =>
+  /\\x|\{/.test(sql.slice(start, Math.min(end, start + BEGIN)));
+const BEGIN = 100;
+
+/** Tokens of a cast behind a string: `:: timestamp ( 6 ) with time zone [ 3 ]`. */
+const CAST_TOKENS = 16;
+
+/** The type to which a string is cast, as far as it matters. */
+function castOf(
+  sql: string,
+  string: Token,
+  [before, last]: readonly [Token | null, Token | null],
+): 'bytea' | 'array' | null {
+  const reader = new Tokenizer(sql, string.end);
+  const tokens: Token[] = [];
   const text = (i: number): string => {
+    while (tokens.length <= Math.min(i, CAST_TOKENS)) tokens.push(reader.next());
     const token = tokens[i];
     return token === undefined ? '' : sql.slice(token.start, token.end);
   };
-  return tokens.flatMap((token, i): readonly CastText[] => {
-    if (token.kind !== 'string') return [];
-    const isOperator = text(i + 1) === ':' && text(i + 2) === ':';
-    const isCast = foldKeyword(text(i + 1)) === 'AS' && text(i - 1) === '(' && foldKeyword(text(i - 2)) === 'CAST';
-    if (!isOperator && !isCast) return [];
-    const type = isOperator ? i + 3 : i + 2;
-    if (foldKeyword(text(type)) === 'BYTEA' && text(type + 1) !== '[') return [{ token, to: 'bytea' }];
-    let end = type + 1;
-    while (FURTHER_WORDS.has(foldKeyword(text(end)))) end += 1;
-    if (text(end) === '(') while (end < tokens.length && text(end - 1) !== ')') end += 1;
-    const isArray = tokens[type]?.kind === 'word' && text(end) === '[' && /^(?:\]|\d+)$/.test(text(end + 1));
-    return isArray ? [{ token, to: 'array' }] : [];
-  });
+  const textOf = (token: Token | null): string => (token === null ? '' : sql.slice(token.start, token.end));
+  const isOperator = text(0) === ':' && text(1) === ':';
+  const isCast = foldKeyword(text(0)) === 'AS' && textOf(last) === '(' && foldKeyword(textOf(before)) === 'CAST';
+  if (!isOperator && !isCast) return null;
+  const type = isOperator ? 2 : 1;
+  if (foldKeyword(text(type)) === 'BYTEA' && text(type + 1) !== '[') return 'bytea';
+  let end = type + 1;
+  while (FURTHER_WORDS.has(foldKeyword(text(end)))) end += 1;
+  if (text(end) === '(') while (end < CAST_TOKENS && text(end - 1) !== ')') end += 1;
+  while (FURTHER_WORDS.has(foldKeyword(text(end)))) end += 1;
+  const isArray = tokens[type]?.kind === 'word' && text(end) === '[' && /^(?:\]|\d+)$/.test(text(end + 1));
+  return isArray ? 'array' : null;
 }

@@ -11,7 +11,6 @@ import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
 import * as messages from './server-messages.ts';
-import { splitStatements } from './split-statements.ts';
 import type { MessageStatement, PortalExecution, Statements } from './statements.ts';
 import { protocolViolation, WireError } from './wire-error.ts';
 import type { MessageBody } from './wire-reader.ts';
@@ -105,7 +104,7 @@ export class Extended {
     else if (this.#statements.prepared(name) !== undefined) {
       throw new WireError('42P05', `prepared statement "${name}" already exists`);
     }
-    const [first, second] = splitStatements(text);
+    const [first, second] = await this.#statements.texts.split(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
     const types = declared.map((oid) => declaredType(oid) ?? '');

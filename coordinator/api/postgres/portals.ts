@@ -31,6 +31,9 @@ type Portal = {
 
 type Place = PortalExecution['place'];
 
+/** Longest text, in characters, that is looked at whether it names a portal. */
+const COMMAND_MAX = 32 * 1024;
+
 const CURSOR_COMMANDS: ReadonlySet<string> = new Set(['DECLARE', 'FETCH', 'MOVE', 'CLOSE']);
 
 /**
@@ -139,7 +142,8 @@ export class Portals {
    * @returns whether the statement was answered here
    */
   async beforeStatement({ sql }: MessageStatement, place: Place): Promise<boolean> {
-    if (this.#portals.size === 0 || !CURSOR_COMMANDS.has(controlWord(sql))) return false;
+    const isShort = sql.length <= COMMAND_MAX;
+    if (this.#portals.size === 0 || !isShort || !CURSOR_COMMANDS.has(controlWord(sql))) return false;
     const read = parsed(sql);
     if (
       read?.command !== 'declare' &&

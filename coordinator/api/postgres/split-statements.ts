@@ -5,7 +5,13 @@ import { Tokenizer } from '#shared/sql/tokenizer.ts';
 /** A statement of a text that has several, and where it begins. */
 export type PartOfText = { readonly sql: string; readonly offset: number };
 
-/** The statements of a text, without the empty ones. One that never closes a quote goes to the end: its own error says so. */
+/** Statements of one text: each is kept until the last of them has run. */
+const STATEMENTS_MAX = 100_000;
+
+/**
+ * The statements of a text, without the empty ones. One that never closes a quote goes to the end: its own error says so.
+ * @throws STATEMENT_TOO_COMPLEX
+ */
 export function splitStatements(text: string): readonly PartOfText[] {
   const parts: PartOfText[] = [];
   const tokens = new Tokenizer(text);
@@ -16,17 +22,21 @@ export function splitStatements(text: string): readonly PartOfText[] {
       const isBetween = isEnd || (token.kind === 'symbol' && text[token.start] === ';');
       if (!isBetween) first ??= token.start;
       else if (first !== undefined) {
+        if (parts.length === STATEMENTS_MAX) throw tooMany();
         parts.push({ sql: text.slice(first, token.start), offset: first });
         first = undefined;
       }
       if (isEnd) return parts;
     }
   } catch (error) {
-    if (!(error instanceof SkeinError)) throw error;
+    if (!(error instanceof SkeinError) || error.code === 'STATEMENT_TOO_COMPLEX') throw error;
     const offset = first ?? parts.reduce((end, { sql, offset: at }) => Math.max(end, at + sql.length), 0);
     return [...parts, { sql: text.slice(offset), offset }];
   }
 }
+
+const tooMany = (): SkeinError =>
+  new SkeinError('STATEMENT_TOO_COMPLEX', `a text has at most ${STATEMENTS_MAX} statements`);
 
 /** Words up to the one that says to what ROLLBACK goes back: `ROLLBACK TRANSACTION TO`. */
 const WORDS_MAX = 3;

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { SizedWork } from '#shared/thread/sized-work.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { EMPTY_SESSION } from '../../session/session.ts';
@@ -14,6 +15,10 @@ import { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 const session = { tenant: tenantId('t'), principal: principalId('p'), kind: 'named', id: 'a' } as const;
+
+const texts = {
+  work: (work: SizedWork<unknown, unknown>, input: unknown) => Promise.resolve(work.here(input)),
+};
 
 type Ran = readonly [sql: string, isInside: boolean];
 
@@ -30,6 +35,7 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
   const door = {
     queries: { execute },
     sessions: { store },
+    texts,
     config: defaultConfig(),
     isLeaving: () => false,
   } as unknown as PostgresDoor;

@@ -15,11 +15,11 @@ import type { ConnectionMemory } from './connection-memory.ts';
 import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
-import { copyOf, COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
+import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
-import { readDriverLiterals } from './driver-literals.ts';
+import { TextReader } from './text-reader.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
 import { LEAVING } from './idle-watch.ts';
@@ -58,6 +58,7 @@ export class Statements {
   readonly #reader: WireReader;
   readonly #writer: WireWriter;
   readonly #memory: ConnectionMemory;
+  readonly texts: TextReader;
   /** COPYs from the client that have begun to take its rows. */
   copiesBegun = 0;
   /** The number by which others cancel its statements. */
@@ -80,6 +81,7 @@ export class Statements {
     this.#reader = wire.reader;
     this.#writer = wire.writer;
     this.#memory = wire.memory;
+    this.texts = new TextReader(door.texts, entered.session, (work) => this.#abortable(work));
   }
 
   get state(): TransactionState {
@@ -120,8 +122,8 @@ export class Statements {
     await check();
     const word = controlWord(sql);
     if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
-    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY_DESCRIPTION;
-    const made = readDriverLiterals(sql);
+    if (word === 'COPY' && (await this.texts.copyOf({ sql, text, offset })) !== null) return COPY_DESCRIPTION;
+    const made = await this.texts.withLiterals({ sql, text, offset });
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql: made.text, types, clientGone }),
@@ -186,7 +188,7 @@ export class Statements {
     await this.#check();
     const word = controlWord(execution.sql);
     if (this.#answersByState(word)) return;
-    const copy = word === 'COPY' ? copyOf(execution) : null;
+    const copy = word === 'COPY' ? await this.texts.copyOf(execution) : null;
     if (copy !== null) return this.#copy(copy, execution);
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     await this.#run(execution, sink);
@@ -276,7 +278,7 @@ export class Statements {
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
     const isRollback = this.#state === 'E' && ENDS.has(word);
-    const made = readDriverLiterals(isRollback ? 'ROLLBACK' : sql);
+    const made = await this.texts.withLiterals({ sql: isRollback ? 'ROLLBACK' : sql, text, offset });
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#beginImplicit();

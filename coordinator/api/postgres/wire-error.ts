@@ -50,8 +50,15 @@ export class StatementError extends Error {
     this.queryId = queryId;
     // Clients count characters, not units of UTF-16.
     const at = error.position === undefined ? undefined : (made?.toSource(error.position) ?? error.position);
-    this.position = at === undefined ? undefined : Array.from(sql.slice(0, offset + at)).length + 1;
+    this.position = at === undefined ? undefined : charactersBefore(sql, offset + at) + 1;
   }
+}
+
+/** Characters before a place: two units of UTF-16 may be one. */
+function charactersBefore(text: string, end: number): number {
+  let count = 0;
+  for (let i = 0; i < end; i += (text.codePointAt(i) ?? 0) > 0xff_ff ? 2 : 1) count += 1;
+  return count;
 }
 
 export type ErrorFields = {

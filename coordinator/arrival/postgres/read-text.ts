@@ -89,14 +89,23 @@ export function readArray(text: string): readonly (string | null)[] {
   return elements;
 }
 
+/** Characters that mean themselves in an element, each a sticky pattern of one class. */
+const [BARE, IN_QUOTES, SPACES] = [/[^,{}"\\]*/y, /[^"\\]*/y, /\s*/y];
+
+/** The end of what a sticky pattern matches. */
+function runEnd(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
+
 /** One element up to the comma behind it. */
 function readElement(
   text: string,
   from: number,
   malformed: () => BadValue,
 ): { readonly value: string | null; readonly end: number } {
-  let at = from;
-  while (at < text.length && /\s/.test(text.charAt(at))) at += 1;
+  let at = runEnd(SPACES, text, from);
   const first = at;
   const isQuoted = text.charAt(at) === '"';
   if (isQuoted) at += 1;
@@ -105,6 +114,12 @@ function readElement(
   let kept = 0;
   let isClosed = false;
   for (; at < text.length; at += 1) {
+    if (!isClosed) {
+      const end = runEnd(isQuoted ? IN_QUOTES : BARE, text, at);
+      value += text.slice(at, end);
+      at = end;
+      if (at === text.length) break;
+    }
     const char = text.charAt(at);
     if (isClosed || !isQuoted) {
       if (char === ',') break;

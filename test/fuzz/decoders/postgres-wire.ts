@@ -19,6 +19,7 @@ import { systemClock } from '#shared/clock.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { SizedWork } from '#shared/thread/sized-work.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { clientMessage, int16, int32 } from '#test/support/postgres-wire.ts';
 import type { Decoder } from '../decoder.ts';
@@ -30,6 +31,9 @@ const config = { ...defaultConfig(), 'coordinator.statement_bytes_max': 10_000 }
 const session = { tenant: tenantId('t'), principal: principalId('p'), kind: 'named', id: 'a' } as const;
 const keeper = { tenant: session.tenant, sub: session.principal, scope: '', sess_epoch: 1 };
 const columns = numberColumns(['n']);
+const texts = {
+  work: (work: SizedWork<unknown, unknown>, input: unknown) => Promise.resolve(work.here(input)),
+};
 
 /** A client who has sent these bytes and reads nothing that matters. */
 function sent(bytes: Buffer): Duplex {
@@ -85,7 +89,15 @@ function scriptedDoor(): { readonly door: PostgresDoor } & Disposable {
   const queries = { execute, describe, cursors: () => doorCursors({ cursors, transactions }, { session, keeper }) };
   const log = { debug: () => undefined };
   const bodies = new ByteBudget(2 ** 24);
-  const door = { queries, sessions: { store }, config, log, bodies, isLeaving: () => false } as unknown as PostgresDoor;
+  const door = {
+    queries,
+    sessions: { store },
+    config,
+    log,
+    bodies,
+    texts,
+    isLeaving: () => false,
+  } as unknown as PostgresDoor;
   return { door, [Symbol.dispose]: () => cursors[Symbol.dispose]() };
 }
 

@@ -1,0 +1,6 @@
+import { inThread } from '#shared/thread/work.ts';
+import { literalsOf, readCopyText, splitText } from './read-texts.ts';
+
+export const splitLongText = inThread(splitText);
+export const literalsOfText = inThread(literalsOf);
+export const readCopyOfText = inThread(readCopyText);

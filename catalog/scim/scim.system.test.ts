@@ -185,7 +185,7 @@ test('whom an administrator has suspended here, the provider lets back only afte
   expect(await statusOf()).toBe('SUSPENDED');
   await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: false }));
   await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: true }));
-  expect(await statusOf()).toBe('PROVISIONED');
+  expect(await statusOf()).toBe('ACTIVE');
   // The id of another who is linked is nobody else's.
   expect((await scim('PATCH', path, patch({ op: 'replace', path: 'externalId', value: '00dora' }))).status).toBe(409);
 });

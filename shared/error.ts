@@ -50,6 +50,7 @@ export const ERRORS = {
   NOT_NULL_VIOLATION: entry('user', '23502', 400, 3, 'A column that is NOT NULL would have no value.'),
   AMBIGUOUS_COLUMN: entry('user', '42702', 400, 3, 'The column name matches several columns.'),
   FUNCTION_NOT_FOUND: entry('user', '42883', 400, 3, 'No such function, or none for these argument types.'),
+  TYPE_NOT_FOUND: entry('user', '42704', 400, 3, 'No such type.'),
   SCHEMA_NOT_FOUND: entry('user', '3F000', 400, 5, 'No such schema (namespace).'),
   CATALOG_NOT_FOUND: entry('user', '3D000', 400, 5, 'No such catalog.'),
   SNAPSHOT_NOT_FOUND: entry(

@@ -81,6 +81,11 @@ export const PARTS: readonly Part[] = [
     scripts: ['test:ci -- test/slt/duckdb-reports.test.ts', 'test:full -- test/slt/duckdb-re'],
   },
   {
+    name: 'console',
+    what: 'half an hour of clicks by chance in the console: no script fails, and the page gives its memory back',
+    scripts: ['test:full -- test/clients/console-clicks'],
+  },
+  {
     name: 'one-core',
     what: 'the suites of npm test that have no bound of time, on one core: races, and time-outs that a slow machine would meet',
     scripts: ['test:one-core'],

@@ -21,7 +21,7 @@ const TRACKED = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .filter((path) => path !== '' && existsSync(join(ROOT, path)));
 /** Files that `npm run proto:types` makes. */
 const GENERATED = 'proto/generated/';
-const SOURCES = TRACKED.filter((path) => path.endsWith('.ts') && !path.startsWith(GENERATED));
+const SOURCES = TRACKED.filter((path) => /\.tsx?$/.test(path) && !path.startsWith(GENERATED));
 const TOP_FOLDERS = ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench', 'test'] as const;
 
 /** Folders that each top-level folder may import from; a folder may always import from itself. */
@@ -102,6 +102,8 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/session/postgres-settings.ts',
   'coordinator/session/session-store.ts',
   'coordinator/session/sql-type-name.ts',
+  'coordinator/dialect/postgres/expressions.ts',
+  'coordinator/dialect/postgres/figure-name.ts',
   'coordinator/distributor/print/print-plan.ts',
   'coordinator/distributor/print/print-sql-join.ts',
   'coordinator/distributor/print/print-sql-source.ts',
@@ -151,6 +153,8 @@ const MASKED: Readonly<Record<string, string>> = {
 };
 /** Within each of these a name stands for one thing: whoever reads it need not look from where it comes. */
 const NAMED_ONCE = ['shared', 'catalog', 'coordinator', 'worker', 'cli', 'bench'] as const;
+/** The page has code of its own and of `shared/sql`, and types of the API; nothing of a service may be in its files. */
+const PAGE_MAY_RUN = /^#shared\/sql\//;
 /** A room's module for threads exports the room's functions under their own names. */
 const IN_THREAD = /-in-thread\.ts$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
@@ -217,7 +221,9 @@ function circles(imports: readonly RoomImport[]): readonly string[] {
 
 describe('files', () => {
   test('every source file has a kebab-case name and none is called index.ts', () => {
-    const wrong = SOURCES.filter((path) => !KEBAB.test(basename(path, '.ts')) || basename(path) === 'index.ts');
+    const wrong = SOURCES.filter(
+      (path) => !KEBAB.test(basename(path).replace(/\.tsx?$/, '')) || /^index\.tsx?$/.test(basename(path)),
+    );
     expect(wrong).toEqual([]);
   });
 
@@ -408,6 +414,17 @@ describe('imports', () => {
     },
   );
 
+  test('the console imports types of the API, and runs nothing of others but shared/sql', () => {
+    const files = SOURCES.filter((path) => path.startsWith('console/src/') && !path.endsWith('.test.ts'));
+    const wrong = files.flatMap((path) =>
+      [...read(path).matchAll(/^(?:import|export)\b([^;'"]*?)from '(#[^']+)';/gm)]
+        .filter(([, what = '', from = '']) => !/^\s+type\b/.test(what) && !PAGE_MAY_RUN.test(from))
+        .map(([text]) => `${path}: ${text}`),
+    );
+    expect(files.length).toBeGreaterThan(50);
+    expect(wrong).toEqual([]);
+  });
+
   test('a relative import never leaves its top-level folder', () => {
     const wrong = SOURCES.flatMap((path) =>
       importsOf(read(path))
@@ -459,7 +476,7 @@ describe('patterns', () => {
   /** Files that run in the product, not only in tests and benchmarks. */
   const product = TRACKED.filter(
     (path) =>
-      /\.[jt]s$/.test(path) &&
+      /\.(?:js|tsx?)$/.test(path) &&
       !/\.test\.ts$|\.config\.ts$/.test(path) &&
       !['test', 'bench'].includes(topOf(path)) &&
       !/^(?:scripted|test)-/.test(basename(path)),

@@ -65,7 +65,7 @@ async function describe(
   relation: Relation,
   { principal, withColumns }: { readonly principal: Principal; readonly withColumns: boolean },
 ): Promise<RelationInput | undefined> {
-  const { id, version, namespace, name, kind, storage, policies, isClosed } = relation;
+  const { id, version, namespace, name, oid, namespaceOid, kind, storage, policies, isClosed } = relation;
   const hides = (policies !== null || isClosed) && !isExempt(principal);
   const shown = (summary: string): string => (hides ? withoutFigures(summary) : summary);
   const table = kind === 'TABLE' ? 'iceberg_table' : 'iceberg_view';
@@ -78,6 +78,8 @@ async function describe(
     version: `${id}.${version}`,
     namespace: [...namespace],
     name,
+    oid,
+    namespace_oid: namespaceOid,
     kind,
     summary: shown(facts.summary),
     storage_summary: ofStorage?.summary == null ? '' : shown(ofStorage.summary),

@@ -36,7 +36,7 @@ export async function listNamespacesCall(
   const catalog = await requireCatalog(db, tenant, ofCatalog);
   const page = pageAfter(joinPath(after), limit);
   const found = await listAllNamespaces(db, catalog.id, { ...page, ...(name === '' ? {} : { name }) });
-  const namespaces = found.map(({ path, owner }) => ({ levels: [...path], owner: owner ?? '' }));
+  const namespaces = found.map(({ path, owner, oid }) => ({ levels: [...path], owner: owner ?? '', oid }));
   return { namespaces, more: hasMore(found, limit) };
 }
 

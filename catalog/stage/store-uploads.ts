@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { clientUploads, type ClientUploads } from '#shared/storage/s3/client-uploads.ts';
-import { isInBucket } from '#shared/storage/location.ts';
+import { storeKind } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { keepStoreUpload, storeUploadsOf, type ExpiredUpload } from '../store/postgres/upload-store.ts';
 
@@ -30,7 +30,8 @@ export async function beginAtStore(
 /** Ends what an upload has left at the store. @throws STORAGE_ERROR */
 export async function abortAtStore({ store: { db }, storages }: Parts, upload: ExpiredUpload): Promise<void> {
   const { location, path, stageId, storeUploadId, inParts, expiresAt } = upload;
-  if (!inParts || !isInBucket(location)) return;
+  // Parts of uploads go to no other store than S3 itself.
+  if (!inParts || storeKind(location) !== 's3') return;
   const at = `${location}/${path}`;
   const uploads = await uploadsAt(storages, at);
   if (storeUploadId !== null) return uploads.abort(at, storeUploadId);

@@ -32,6 +32,11 @@ export interface Planner {
    * @throws NOT_SUPPORTED, STATEMENT_TOO_COMPLEX, QUERY_CANCELLED
    */
   translate(request: TranslateRequest, asker: Asker, signal: AbortSignal): Promise<string>;
+  /**
+   * Writes a query of Postgres' dialect in ours; null = it stays as it is. Places are byte offsets in the text.
+   * @throws TABLE_NOT_FOUND, FUNCTION_NOT_FOUND, TYPE_NOT_FOUND for names of Postgres' catalog, STATEMENT_TOO_COMPLEX, QUERY_CANCELLED
+   */
+  postgres(request: PostgresRequest, asker: Asker, signal: AbortSignal): Promise<PostgresText | null>;
   /** Binds a query that was translated, and looks for what it would compute otherwise than its engine. @throws as `plan` */
   compare(request: CompareRequest, asker: Asker, signal: AbortSignal): Promise<CompareReply>;
   /** Binds a query with its parameters in place. @throws as `plan`; values are NULL, cast to a parameter's declared type. */
@@ -61,6 +66,20 @@ export type ParseRequest = {
 export type DialectName = 'spark' | 'trino';
 
 export type TranslateRequest = { readonly sql: string; readonly dialect: DialectName };
+
+/** `values`: the ranges of the values of parameters. */
+export type PostgresRequest = { readonly sql: string; readonly values: readonly TextRange[] };
+
+type TextRange = { readonly from: number; readonly to: number };
+
+/** A part of a text that was written anew, with the place of the statement that it was made of; or a range of the statement. */
+export type PostgresPart = { readonly text: string; readonly at: number | null } | TextRange;
+
+export type PostgresText = {
+  readonly parts: readonly PostgresPart[];
+  /** The types of its columns in Postgres, each null where it is DuckDB's; null = the columns are not known. */
+  readonly columns: readonly { readonly name: string; readonly type: string | null }[] | null;
+};
 
 export type CompareRequest = Pick<PlanRequest, 'sql' | 'scans' | 'context' | 'contextual'> & {
   readonly dialect: DialectName;

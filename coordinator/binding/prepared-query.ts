@@ -4,6 +4,7 @@ import type { TableBinding } from './table-binding.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlanMemory } from './plan-memory.ts';
 import type { PlanFeatures } from '../plan/plan-features.ts';
+import type { PostgresType } from './pg-types.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 
 /** A query that is ready to be admitted and run: names bound, types known. Plain data; it may be cached. */
@@ -37,4 +38,6 @@ type ResultColumn = {
   readonly type: SqlType;
   /** Name of `type` that clients see: `BIGINT`, `DECIMAL(15,2)`, `TIMESTAMP WITH TIME ZONE`. */
   readonly typeName: string;
+  /** Its type in Postgres, where that is not what `type` says. */
+  readonly postgres?: PostgresType;
 };

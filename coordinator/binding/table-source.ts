@@ -3,6 +3,7 @@ import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { KeptRows } from './kept-rows.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import type { PgRelations } from './pg-rows.ts';
 import type { SchemaViews } from './schema-views.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import type { RowsBinding, StagedBinding } from './statement-binding.ts';
@@ -86,7 +87,7 @@ export interface TableSource extends TableLoader {
 }
 
 /** Everything that a name in FROM may mean. */
-export interface QueryTables extends TableSource, StatementRows, MetadataRows, SchemaViews {
+export interface QueryTables extends TableSource, StatementRows, MetadataRows, SchemaViews, PgRelations {
   /** The tables that policies look up: as they were committed when the statement began, also within a transaction. */
   readonly committed: TableLoader;
 }

@@ -11,7 +11,7 @@ import { readRelation, type Relation } from './relation.ts';
 import type { CatalogCall } from './stage-catalog.ts';
 
 /** A schema as the catalog lists it; `owner` null = it has none. */
-type ListedSchema = { readonly levels: readonly string[]; readonly owner: string | null };
+type ListedSchema = { readonly levels: readonly string[]; readonly owner: string | null; readonly oid: number };
 
 /** Schemas (levels joined by dots) and names of the relations that a reader wants; undefined = all. */
 export type WantedPlaces = {
@@ -204,7 +204,9 @@ export class RelationLists {
     for (let more = true, after: string[] = []; more;) {
       signal.throwIfAborted();
       const page = await this.#call('ListNamespaces', { ...asked, after });
-      found.push(...page.namespaces.map(({ levels, owner }) => ({ levels, owner: owner === '' ? null : owner })));
+      found.push(
+        ...page.namespaces.map(({ levels, owner, oid }) => ({ levels, owner: owner === '' ? null : owner, oid })),
+      );
       after = [...(page.namespaces.at(-1)?.levels ?? [])];
       ({ more } = page);
     }

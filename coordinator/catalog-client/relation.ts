@@ -9,6 +9,9 @@ import { readIntervals } from '../binding/interval-columns.ts';
 /** A table or view as the catalog lists it. */
 export type Relation = {
   readonly id: string;
+  /** Its number for Postgres' clients; 0 = the catalog has given it none yet. */
+  readonly oid: number;
+  readonly namespaceOid: number;
   readonly namespace: readonly string[];
   /** The namespace as one name: `schemaName`. */
   readonly schema: string;
@@ -50,11 +53,13 @@ export type RelationColumns = {
 };
 
 export function readRelation(message: RelationMessage): Relation {
-  const { id, namespace, name, columns } = message;
+  const { id, oid, namespace, name, columns } = message;
   const summary = membersOf(message.summary);
   const stored = message.kind === 'MATERIALIZED_VIEW' ? membersOf(message.storage_summary) : summary;
   return {
     id,
+    oid,
+    namespaceOid: message.namespace_oid,
     namespace,
     schema: namespace.join('.'),
     name,
@@ -110,6 +115,8 @@ export function relationOfTable({ name, metadata }: Extract<LoadedTable, { kind:
   const deleted = countOf(summary['total-position-deletes'] ?? '0');
   return {
     id: metadata.tableUuid,
+    oid: 0,
+    namespaceOid: 0,
     namespace: name.namespace,
     schema: name.namespace.join('.'),
     name: name.table,

@@ -8,6 +8,8 @@ import type {
   DescribeReply,
   ParseRequest,
   PlanRequest,
+  PostgresRequest,
+  PostgresText,
   TranslateRequest,
 } from '../binding/planner.ts';
 
@@ -18,6 +20,7 @@ export type PlannerRequest =
   | { readonly kind: 'describe'; readonly request: PlanRequest }
   | { readonly kind: 'bind'; readonly request: BindRequest }
   | { readonly kind: 'translate'; readonly request: TranslateRequest }
+  | { readonly kind: 'postgres'; readonly request: PostgresRequest }
   | { readonly kind: 'compare'; readonly request: CompareRequest }
   | { readonly kind: 'parts'; readonly parts: readonly Part[] };
 
@@ -30,6 +33,7 @@ export type PlannerReply =
   | { readonly kind: 'described'; readonly reply: DescribeReply }
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
   | { readonly kind: 'translated'; readonly sql: string }
+  | { readonly kind: 'rewritten'; readonly text: PostgresText | null }
   | { readonly kind: 'compared'; readonly reply: CompareReply }
   | { readonly kind: 'proven' }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };

@@ -19,6 +19,8 @@ import type {
   Planner,
   PlanReply,
   PlanRequest,
+  PostgresRequest,
+  PostgresText,
   TranslateRequest,
 } from '../binding/planner.ts';
 
@@ -108,6 +110,12 @@ export class PlannerPool implements Planner {
     const reply = await this.#call({ kind: 'translate', request }, asker, signal);
     if (reply.kind === 'translated') return reply.sql;
     throw new Error(`invariant: a planner answers translate with ${reply.kind}`);
+  }
+
+  async postgres(request: PostgresRequest, asker: Asker, signal: AbortSignal): Promise<PostgresText | null> {
+    const reply = await this.#call({ kind: 'postgres', request }, asker, signal);
+    if (reply.kind === 'rewritten') return reply.text;
+    throw new Error(`invariant: a planner answers postgres with ${reply.kind}`);
   }
 
   async compare(request: CompareRequest, asker: Asker, signal: AbortSignal): Promise<CompareReply> {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { translatePostgres } from '../dialect/postgres/translate-postgres.ts';
 import { translateForeign } from '../dialect/translate-foreign.ts';
 import { MessageSocket } from './message-socket.ts';
 import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
@@ -40,6 +41,10 @@ async function answer(message: PlannerRequest): Promise<PlannerReply> {
     if (message.kind === 'translate') {
       const { sql, dialect } = message.request;
       return { kind: 'translated', sql: translateForeign(sql, dialect) };
+    }
+    if (message.kind === 'postgres') {
+      const { sql, values } = message.request;
+      return { kind: 'rewritten', text: await translatePostgres(sql, values) };
     }
     if (message.kind === 'parts') {
       await session.checkParts(message.parts);

@@ -1,4 +1,5 @@
 import { asWritten } from '../resolver/name-statements.ts';
+import type { PostgresType } from '../binding/pg-types.ts';
 import type { NameDefaults, QueryReferences } from '../binding/query-references.ts';
 import type { ParseRequest } from '../binding/planner.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -17,6 +18,8 @@ export type NamedQuery = PrepareRequest &
     readonly template: QueryTemplate | null;
     readonly values: readonly ValuePlace[];
     readonly toStatement: (character: number) => number;
+    /** The types of its columns in Postgres, when it was written anew. */
+    readonly types: readonly (PostgresType | undefined)[] | null;
     /** The view whose query stands at a position of `sql`. */
     readonly viewAt: (character: number) => string | undefined;
   };

@@ -330,7 +330,7 @@ describe('refusals say where', () => {
     ['SELECT * FROM lake.PG_CATALOG.t', 'TABLE_NOT_FOUND', 'lake'],
     ['SELECT * FROM lake."pg_catalog.below".t', 'TABLE_NOT_FOUND', 'lake'],
     ['SELECT * FROM sqlite_master', 'TABLE_NOT_FOUND', 'sqlite_master'],
-    ['SELECT * FROM pg_catalog.pg_class', 'TABLE_NOT_FOUND', 'pg_catalog'],
+    ['SELECT * FROM pg_catalog.pg_nothing', 'TABLE_NOT_FOUND', 'pg_catalog'],
     ['SELECT * FROM duckdb_tables', 'TABLE_NOT_FOUND', 'duckdb_tables'],
     ['WITH "duc\u212adb_databases" AS (SELECT 1) FROM duckdb_databases', 'TABLE_NOT_FOUND', 'duckdb_databases'],
     ['SELECT tpch."\u212a".a FROM k', 'TABLE_NOT_FOUND', 'tpch'],

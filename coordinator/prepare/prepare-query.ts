@@ -27,6 +27,7 @@ import type { PolicyRequest, PrepareQuery, PrepareRequest } from './prepare-requ
 import { CACHED_TEXT_MAX, ownerOf, parseQuery, shownNames, templateOf, type NamedQuery } from './parse-query.ts';
 import { checkOperators, checkPlan, checkSources } from '../binding/check-plan.ts';
 import type { Memory } from './memory.ts';
+import { isPostgresQuery, postgresQuery } from './postgres-query.ts';
 import { statementMemory } from './statement-memory.ts';
 import { featuresOf, plannerScan, usesIn } from './plan-facts.ts';
 import type { PlannedQuery } from './planned-query.ts';
@@ -85,13 +86,21 @@ async function bindNames(
   const { parses } = caches;
   const { context, offset, tables: source, signal } = request;
   const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
-  const { text, statements } = nameStatements(request.sql);
-  const toStatement = (character: number): number => offset + text.toSource(character);
-  const sql = text.text;
-  refuseTableForm(sql, (character) => offset + text.toSource(character));
-  const values = text.places(request.values ?? []);
+  const { text: own, statements } = nameStatements(request.sql);
+  const toOwn = (character: number): number => offset + own.toSource(character);
+  refuseTableForm(own.text, toOwn);
+  const ownValues = own.places(request.values ?? []);
+  const postgres = isPostgresQuery(own.text)
+    ? await movedErrors((byte) => toOwn(new ByteOffsets(own.text).toCharacter(byte)))(
+        postgresQuery(own.text, ownValues, request),
+      )
+    : null;
+  const sql = postgres?.text.text ?? own.text;
+  const toStatement = (character: number): number => toOwn(postgres?.text.toSource(character) ?? character);
+  const values = postgres?.text.places(ownValues) ?? ownValues;
   const template = templateOf(sql);
-  const asked: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
+  const types = postgres?.columns ?? null;
+  const asked: NamedQuery = { ...request, sql, template, values, toStatement, types, viewAt: () => undefined };
   const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(sql).toCharacter(byte)));
   const { references, query } = shownNames(await inQuery(parseQuery(asked, defaults, parses)), asked, statements);
   const rows: NamedRows = new Map<string, RowsBinding | StagedBinding | BoundScan>([
@@ -188,7 +197,9 @@ function boundReferences(references: QueryReferences, bound: readonly BoundTable
 }
 
 /** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
-export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
+export async function describeQuery(
+  request: PrepareRequest,
+): Promise<Omit<DescribeReply, 'columns'> & { readonly columns: PlannedQuery['columns'] | null }> {
   const { query, references, bound } = await bindNames({ ...request, withoutValues: true }, NOTHING_KEPT);
   const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
@@ -196,7 +207,8 @@ export async function describeQuery(request: PrepareRequest): Promise<DescribeRe
   const scans = bound.map(plannerScan);
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
-  return inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
+  const reply = await inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
+  return { ...reply, columns: reply.columns === null ? null : typedColumns(reply.columns, query) };
 }
 
 type BoundQuery = {
@@ -316,7 +328,7 @@ async function plan(
   else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
   else checkOperators(reply.operators);
   return {
-    columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
+    columns: typedColumns(reply.columns, query),
     plan: reply.plan,
     isShared: false,
     memory: newPlanMemory(),
@@ -328,6 +340,15 @@ async function plan(
     asksReader: false,
     bounds: [...references.bounds, ...reply.bounds],
   };
+}
+
+/** The columns with their types in Postgres, where the query says them. */
+function typedColumns(columns: readonly SqlField[], { types }: Pick<NamedQuery, 'types'>): PlannedQuery['columns'] {
+  const known = types?.length === columns.length ? types : null;
+  return columns.map(({ name, type }, i) => {
+    const postgres = known?.[i];
+    return { name, type, typeName: printSqlType(type), ...(postgres === undefined ? {} : { postgres }) };
+  });
 }
 
 function bindingOf({

@@ -125,7 +125,7 @@ const StageProfile = record({
 export type PlanNode = {
   readonly name: string;
   readonly details: readonly string[];
-  /** The stage that runs it; null when the query ran whole, or not all of its stages began. */
+  /** The stage that runs it; null when not all stages have begun. */
   readonly stage: number | null;
   readonly estimates?: { readonly rows: number };
   readonly children: readonly PlanNode[];

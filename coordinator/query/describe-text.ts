@@ -2,7 +2,6 @@ import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { Description } from '../operation/description.ts';
 import { findPivots } from '../prepare/find-pivots.ts';
 import { describeQuery } from '../prepare/prepare-query.ts';
-import { printSqlType } from '../plan/sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { placesIn } from '../statement/value-place.ts';
@@ -24,7 +23,7 @@ export async function describeText(
     work: describeQuery,
   });
   return {
-    columns: columns?.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })) ?? null,
+    columns,
     parameters: new Map(parameters.map(({ name, type }) => [name, type])),
   };
 }

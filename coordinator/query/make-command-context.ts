@@ -16,7 +16,7 @@ import type { RunningStatement } from './running-statement.ts';
 import { rowsBudget } from '../binding/encode-rows.ts';
 import { ARRIVED_ROWS } from '../binding/table-rows.ts';
 import { NO_POLICIES } from '../binding/table-policies.ts';
-import { schemaViews } from '../session/schema-view-rows.ts';
+import { catalogRows } from '../session/catalog-rows.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
@@ -63,7 +63,7 @@ export function makeCommandContext(
     what: 'the rows of INFORMATION_SCHEMA that the statement reads',
     key: 'coordinator.metadata_rows_bytes_max',
   });
-  const views = schemaViews({ catalog, names, caller: request.caller, session, encoded, take });
+  const views = catalogRows({ catalog, names, caller: request.caller, session, encoded, take });
   const outside = inner === undefined ? source : callersTables(shared, request.caller);
   const committed = isQuery ? leasedTables(statementTables(outside), outside) : statementTables(outside);
   const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views, committed };

@@ -32,7 +32,9 @@ export function planTreeOf(
   const growing = { hidesValues, left: new Map(stages.map((stage) => [stage.fragment.stage, stage])), nodes: 0 };
   const last = stages.find(({ fragment }) => fragment.plan !== null && fragment.output === null);
   if (last !== undefined && last.fragment.policed === undefined) return stageNode(last, growing);
-  return query.plan === null ? null : nodeOf(query.plan, { context: contextOf(query), stage: null }, growing);
+  const whole = stages.find(({ fragment }) => fragment.plan === null);
+  const stage = whole?.fragment.stage ?? null;
+  return query.plan === null ? null : nodeOf(query.plan, { context: contextOf(query), stage }, growing);
 }
 
 type Place = { readonly context: ExplainContext; readonly stage: number | null };

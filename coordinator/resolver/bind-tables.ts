@@ -11,6 +11,7 @@ import type { SqlField } from '../plan/sql-type.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
 import { namedView, viewFilters, type NamedView, type SchemaViews } from '../binding/schema-views.ts';
+import { namedPgRelation, type NamedPgRelation, type PgRelations } from '../binding/pg-rows.ts';
 import type { MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
@@ -61,7 +62,7 @@ export const SEEN: TableReading = { kind: 'seen' };
 export type TablesRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
-  readonly source: TableSource & MetadataRows & SchemaViews;
+  readonly source: TableSource & MetadataRows & SchemaViews & PgRelations;
   /** Columns that the query may read of a metadata table; null = all. */
   readonly named: readonly string[] | null;
   /** Rows and tables that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
@@ -79,10 +80,14 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
   const { references, rows, reading = SEEN } = request;
   if (references.length === 0) return [];
   const names = references.map(
-    (reference) => rowsOf(reference, rows) ?? namedView(reference.parts) ?? namesOf(reference, request.defaults),
+    (reference) =>
+      rowsOf(reference, rows) ??
+      namedView(reference.parts) ??
+      namedPgRelation(reference.parts) ??
+      namesOf(reference, request.defaults),
   );
   const asked = names.flatMap((name) =>
-    'kind' in name || 'view' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
+    'kind' in name || 'view' in name || 'pg' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
   );
   const unique = new Map(asked.map((name) => [tableKey(name), name] as const));
   const loaded = unique.size === 0 ? [] : await request.source.loadTables([...unique.values()], request.signal);
@@ -92,6 +97,10 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
   const bound: (BoundTable | BoundView)[] = [];
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
+    if ('pg' in name) {
+      bound.push(await bindPgRelation(name, reference, request));
+      continue;
+    }
     if ('kind' in name || 'view' in name) {
       bound.push('view' in name ? await bindSchemaView(name, reference, request) : name);
       continue;
@@ -145,7 +154,8 @@ const rowsOf = (
 ): RowsBinding | StagedBinding | BoundScan | undefined => (parts.length === 1 ? rows.get(parts[0] ?? '') : undefined);
 
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
-export const isSchemaView = ({ parts }: TableReference): boolean => namedView(parts) !== undefined;
+export const isSchemaView = ({ parts }: TableReference): boolean =>
+  namedView(parts) !== undefined || namedPgRelation(parts) !== undefined;
 
 async function bindSchemaView(
   { view, catalog }: NamedView,
@@ -167,6 +177,30 @@ async function bindSchemaView(
   };
   try {
     return { kind: 'rows', rows: await source.schemaView(asked), policies: NO_POLICIES };
+  } catch (error) {
+    throw at(error, location);
+  }
+}
+
+async function bindPgRelation(
+  relation: NamedPgRelation,
+  { parts, location, wanted = {}, at: travel }: TableReference,
+  { source, named, signal }: TablesRequest,
+): Promise<RowsBinding> {
+  if (travel !== null) {
+    const message = 'the catalog of Postgres is read as it is now: it takes no AT';
+    throw new SkeinError('NOT_SUPPORTED', message, { position: travel.location });
+  }
+  const filters = viewFilters(wanted);
+  try {
+    const asked = {
+      ...relation,
+      title: parts.join('.'),
+      filters,
+      named: named === null ? null : new Set(named),
+      signal,
+    };
+    return { kind: 'rows', rows: await source.pgRows(asked), policies: NO_POLICIES };
   } catch (error) {
     throw at(error, location);
   }

@@ -2,6 +2,7 @@ import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { textOf } from '../plan/json-node.ts';
+import { pgPlaces } from '../binding/pg-rows.ts';
 import {
   isInformationSchema,
   PLACE_COLUMNS,
@@ -89,14 +90,17 @@ function visit<Around>(
 function readFrom(node: JsonObject, from: From, isKept: boolean): readonly FoundView[] {
   if (node['type'] === 'BASE_TABLE') {
     const { schema_name: schema, table_name: table, alias, query_location: location } = node;
-    const view = typeof table === 'string' ? schemaViewOf(table) : undefined;
+    const places = placesOf(textOf(schema), textOf(table));
     const name = foldIdentifier(textOf(alias) || textOf(table));
-    const isView = typeof schema === 'string' && isInformationSchema(schema) && view !== undefined;
-    if (!isView || typeof location !== 'number' || (node['column_name_alias'] as readonly Json[]).length > 0) {
+    if (
+      places === undefined ||
+      typeof location !== 'number' ||
+      (node['column_name_alias'] as readonly Json[]).length > 0
+    ) {
       from.names.add(name);
       return [];
     }
-    const found = { location, alias: name, places: PLACE_COLUMNS[view], wanted: new Map() };
+    const found = { location, alias: name, places, wanted: new Map() };
     from.views.push(found);
     return [found];
   }
@@ -119,6 +123,12 @@ function readFrom(node: JsonObject, from: From, isKept: boolean): readonly Found
       from.groups.push({ views: both.filter(({ places }) => places[0] === column), isInner });
   }
   return type === 'SEMI' || type === 'ANTI' ? left : both;
+}
+
+function placesOf(schema: string, table: string): readonly string[] | undefined {
+  const view = isInformationSchema(schema) ? schemaViewOf(table) : undefined;
+  if (view !== undefined) return PLACE_COLUMNS[view];
+  return foldIdentifier(schema) === 'pg_catalog' ? pgPlaces(foldIdentifier(table)) : undefined;
 }
 
 const NARROWS_RIGHT: ReadonlySet<Json | undefined> = new Set(['LEFT', 'SEMI', 'ANTI']);
@@ -145,6 +155,8 @@ function want(condition: JsonObject, views: readonly FoundView[]): void {
   if (read === undefined) return;
   const [column = '', table] = read.column.toReversed().map(foldIdentifier);
   for (const { alias, places, wanted } of views) {
+    // A text that is compared with a number is another value.
+    if (read.hasNumbers && places[0] !== '') continue;
     if ((table !== undefined && table !== alias) || !places.includes(column)) continue;
     wanted.set(column, [...(wanted.get(column) ?? []), read.values]);
   }
@@ -183,9 +195,12 @@ function viewAround(names: readonly string[], [own, ...outer]: readonly From[]):
 
 function wantedOf(column: Json | undefined, values: readonly (Json | undefined)[]) {
   if (!isColumn(column)) return undefined;
-  const constants = values.map(constantOf);
-  if (constants.some((one) => one === undefined)) return undefined;
-  return { column: column['column_names'] as readonly string[], values: constants as readonly WantedConstant[] };
+  const constants = values.map((value) => constantOf(value));
+  const numbers = values.map((value, i) => constants[i] ?? numberOf(value));
+  if (numbers.some((one) => one === undefined)) return undefined;
+  const hasNumbers = constants.some((one) => one === undefined);
+  const wanted = numbers as readonly WantedConstant[];
+  return { column: column['column_names'] as readonly string[], values: wanted, hasNumbers };
 }
 
 const isNullConstant = (value: Json | undefined): boolean =>
@@ -203,6 +218,24 @@ function constantOf(value: Json | undefined): WantedConstant | undefined {
   if (!isObject(type) || type['id'] !== 'VARCHAR' || typeof text !== 'string') return undefined;
   return { text, location: typeof location === 'number' ? location : null };
 }
+
+/** A whole number, or a constant text that is cast to one. */
+function numberOf(value: Json | undefined): WantedConstant | undefined {
+  if (!isObject(value)) return undefined;
+  const { child, cast_type: cast, query_location: location } = value;
+  if (value['class'] === 'CAST') {
+    if (!isObject(cast) || !WHOLE.has(textOf(cast['id']))) return undefined;
+    return constantOf(child) ?? numberOf(child);
+  }
+  const constant = value['class'] === 'CONSTANT' ? value['value'] : undefined;
+  if (!isObject(constant) || constant['is_null'] !== false || !isObject(constant['type'])) return undefined;
+  if (!WHOLE.has(textOf(constant['type']['id']))) return undefined;
+  const number = constant['value'];
+  const text = typeof number === 'string' || typeof number === 'number' ? String(number) : undefined;
+  return text === undefined ? undefined : { text, location: typeof location === 'number' ? location : null };
+}
+
+const WHOLE: ReadonlySet<string> = new Set(['INTEGER', 'BIGINT']);
 
 /** The catalogs that `a.table_catalog = b.table_catalog` makes equal. */
 const comparedCatalogs = ({ views, conditions }: From): readonly Group[] =>

@@ -1,7 +1,14 @@
+import type { PostgresType } from '../binding/pg-types.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 
 /** A column of a query's result. */
-export type QueryColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
+export type QueryColumn = {
+  readonly name: string;
+  readonly typeName: string;
+  readonly type: SqlType;
+  /** Its type in Postgres, where that is not what `type` says. */
+  readonly postgres?: PostgresType;
+};
 
 /** A statement that a session has prepared. It is text: each EXECUTE binds its names and values anew. */
 export type PreparedStatement = {

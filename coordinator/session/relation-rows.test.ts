@@ -5,6 +5,8 @@ import { relationRows } from './relation-rows.ts';
 const relation = (created: string) =>
   readRelation({
     id: '1',
+    oid: 16_384,
+    namespace_oid: 16_392,
     version: '1',
     namespace: ['a', 'b'],
     name: 't',

@@ -19,6 +19,7 @@ import type { Relation } from '../catalog-client/relation.ts';
 import type { CatalogList } from '../catalog-client/relation-lists.ts';
 import type { NameFinder } from './current-names.ts';
 import type { EncodedBlocks } from './encoded-blocks.ts';
+import { joinedRows } from './joined-rows.ts';
 import { relationRows, type RelationView } from './relation-rows.ts';
 import type { SessionState } from './session.ts';
 
@@ -115,20 +116,10 @@ async function relations(
       parts.push(rows);
     }
   }
-  return joined(about, parts);
+  return joinedRows(about, parts);
 }
 
 async function* noPages(): Pages<MadeRow> {}
-
-/** Rows one after the other: the first has the message of the schema, which all have. */
-function joined(about: Pick<TableRows, 'title' | 'columns'>, parts: readonly TableRows[]): TableRows {
-  return {
-    ...about,
-    rowCount: parts.reduce((count, one) => count + one.rowCount, 0),
-    bytes: parts.reduce((bytes, one) => bytes + one.bytes, 0),
-    messages: parts.flatMap(({ messages }, i) => (i === 0 ? messages : messages.slice(1))),
-  };
-}
 
 type Found = { readonly catalog: string; readonly relations: RelationBlock };
 

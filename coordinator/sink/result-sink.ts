@@ -1,4 +1,5 @@
 import type { FlightData } from '#shared/flight/flight-data.ts';
+import type { PostgresType } from '../binding/pg-types.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 import type { ColumnForms } from './formed-rows.ts';
 
@@ -9,7 +10,13 @@ import type { ColumnForms } from './formed-rows.ts';
 export type Encoding = 'json' | 'arrow' | ColumnForms;
 
 /** A column of a result as clients see it. */
-export type OutputColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
+export type OutputColumn = {
+  readonly name: string;
+  readonly typeName: string;
+  readonly type: SqlType;
+  /** Its type in Postgres, where that is not what `type` says. */
+  readonly postgres?: PostgresType;
+};
 
 /** The rows of a result, which planning fixes. `timeZone`: the zone of its timestamps with time zone. */
 export type RowShape = { readonly columns: readonly OutputColumn[]; readonly timeZone: string };

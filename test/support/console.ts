@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { run, type Cluster } from './cluster.ts';
 
@@ -11,9 +13,20 @@ export type ConsolePage = {
 /** Answers to requests that a test provokes are no faults of the page. */
 const EXPECTED = /status of 4\d\d|net::ERR_/;
 
+/** Two suites that run at once build one after the other: the second has nothing to do. */
+const LOCK = join(tmpdir(), 'skein-console-build.lock');
+
 /** Builds the console, as `npm ci` does, where its sources have changed; `.ci/run` has done so by `npm ci`. */
 export async function buildConsole(): Promise<void> {
-  const { code, stderr } = await run('env', ['NODE_ENV=production', 'npm', 'run', '-s', 'console:build']);
+  const { code, stderr } = await run('flock', [
+    LOCK,
+    'env',
+    'NODE_ENV=production',
+    'npm',
+    'run',
+    '-s',
+    'console:build',
+  ]);
   if (code !== 0) throw new Error(`the console was not built: ${stderr}`);
 }
 

@@ -1,4 +1,5 @@
 import { parseJson } from '#shared/json.ts';
+import { translatePostgres } from '#coordinator/dialect/postgres/translate-postgres.ts';
 import { translateForeign } from '#coordinator/dialect/translate-foreign.ts';
 import { printReply } from '#coordinator/planner/plan-text.ts';
 import { PlannerSession } from '#coordinator/planner/planner-session.ts';
@@ -12,6 +13,7 @@ export async function sessionPlanner(): Promise<Planner> {
     plan: async (request) => parseJson(printReply(await session.plan(request), request)) as unknown as PlanReply,
     bind: (request) => session.bind(request),
     translate: async ({ sql, dialect }) => translateForeign(sql, dialect),
+    postgres: ({ sql, values }) => translatePostgres(sql, values),
     compare: (request) => session.compare(request),
     describe: (request) => session.describe(request),
     checkParts: (parts) => session.checkParts(parts),

@@ -47,6 +47,7 @@ export async function insertDropped(
       metadata: table.metadata,
       version: table.version,
       created_at: table.createdAt,
+      oid: table.oid,
       dropped_at: drop.now,
       dropped_by: drop.by,
       expires_at: drop.expiresAt,
@@ -125,7 +126,7 @@ export async function undropTable(
     .where('id', '=', found)
     // Repeated here: Postgres evaluates it again if the background work held the row meanwhile, but not the query above.
     .where('attempts', '=', 0)
-    .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version', 'created_at'])
+    .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version', 'created_at', 'oid'])
     .executeTakeFirst();
   if (row === undefined) {
     throw new SkeinError('TABLE_NOT_FOUND', `Dropped table does not exist: ${displayIdent(from.ident)}`);
@@ -146,6 +147,7 @@ export async function undropTable(
         metadata: row.metadata,
         version: row.version,
         created_at: row.created_at,
+        ...(row.oid === null ? {} : { oid: row.oid }),
         // Whether anything has expired since, the first look says.
         expires_at: from.now,
       })

@@ -35,6 +35,7 @@ import { FACTORS_MIGRATION } from './migrations/035-factors.ts';
 import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
 import { AUDIT_SEARCH_MIGRATION } from './migrations/065-audit-search.ts';
 import { TABLE_SOURCES_MIGRATION } from './migrations/041-table-sources.ts';
+import { OBJECT_NUMBERS_MIGRATION } from './migrations/045-object-numbers.ts';
 import { IDENTITY_PROVIDERS_MIGRATION } from './migrations/055-identity-providers.ts';
 import { PROVIDER_GROUPS_MIGRATION } from './migrations/056-provider-groups.ts';
 import { OUTSIDE_SIGN_INS_MIGRATION } from './migrations/057-outside-sign-ins.ts';
@@ -83,6 +84,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0035_factors': { up: (db) => run(db, FACTORS_MIGRATION) },
     '0040_policed_folders': { up: (db) => run(db, POLICED_FOLDERS_MIGRATION) },
     '0041_table_sources': { up: (db) => run(db, TABLE_SOURCES_MIGRATION) },
+    '0045_object_numbers': { up: (db) => run(db, OBJECT_NUMBERS_MIGRATION) },
     '0055_identity_providers': { up: (db) => run(db, IDENTITY_PROVIDERS_MIGRATION) },
     '0056_provider_groups': { up: (db) => run(db, PROVIDER_GROUPS_MIGRATION) },
     '0057_outside_sign_ins': { up: (db) => run(db, OUTSIDE_SIGN_INS_MIGRATION) },

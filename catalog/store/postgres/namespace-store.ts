@@ -89,9 +89,13 @@ export async function listAllNamespaces(
   db: Database,
   catalogId: string,
   page: Page & { readonly name?: string },
-): Promise<{ readonly path: NamespacePath; readonly owner: string | null }[]> {
+): Promise<{ readonly path: NamespacePath; readonly owner: string | null; readonly oid: number }[]> {
   const owner = sql<string | null>`properties->>'owner'`.as('owner');
-  let query = db.selectFrom('namespace').select(['path', owner]).where('catalog_id', '=', catalogId).orderBy('path');
+  let query = db
+    .selectFrom('namespace')
+    .select(['path', 'oid', owner])
+    .where('catalog_id', '=', catalogId)
+    .orderBy('path');
   if (page.name !== undefined) {
     const folded = foldIdentifier(page.name);
     // A level may have dots of its own. A name without them is looked up in the index.
@@ -101,7 +105,11 @@ export async function listAllNamespaces(
   }
   if (page.after !== undefined) query = query.where('path', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
-  return (await query.execute()).map(({ path, owner: its }) => ({ path: splitPath(path), owner: its }));
+  return (await query.execute()).map(({ path, owner: its, oid }) => ({
+    path: splitPath(path),
+    owner: its,
+    oid: Number(oid),
+  }));
 }
 
 /** Deletes a namespace and returns its properties. @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */

@@ -9,6 +9,9 @@ type RelationKind = 'TABLE' | 'VIEW' | 'MATERIALIZED_VIEW';
 export type Relation = FactsVersion & {
   readonly namespace: NamespacePath;
   readonly name: string;
+  /** Its number for Postgres' clients. */
+  readonly oid: number;
+  readonly namespaceOid: number;
   readonly kind: RelationKind;
   readonly summary: string | null;
   /** Null also when columns are not asked for. */
@@ -97,7 +100,7 @@ const listText = (
 ): string => `
   with page as (
     (
-      select t.id, n.path, t.name, 'TABLE' as kind, t.version, t.facts_version, t.summary, t.columns,
+      select t.id, n.path, t.name, t.oid, n.oid as namespace_oid, 'TABLE' as kind, t.version, t.facts_version, t.summary, t.columns,
         octet_length(t.metadata) as bytes, null::uuid as storage_id, null::integer as storage_version, null::integer as storage_facts, null as storage_summary,
         null::integer as storage_bytes, ${POLICIES} as policies, ${closed('t.id')} as is_closed
       from catalog.iceberg_table t join catalog.namespace n on n.id = t.namespace_id
@@ -106,7 +109,7 @@ const listText = (
       )
       ${each ? `order by t.id limit ${limit}` : ''}
     ) union all (
-      select v.id, n.path, v.name, case when v.storage_name is null then 'VIEW' else 'MATERIALIZED_VIEW' end, v.version,
+      select v.id, n.path, v.name, v.oid, n.oid, case when v.storage_name is null then 'VIEW' else 'MATERIALIZED_VIEW' end, v.version,
         v.facts_version, v.summary, v.columns, octet_length(v.metadata), s.id, s.version, s.facts_version, s.summary,
         octet_length(s.metadata), null::json, ${closed('s.id')}
       from catalog.iceberg_view v join catalog.namespace n on n.id = v.namespace_id
@@ -120,7 +123,7 @@ const listText = (
       sum(coalesce(octet_length(columns), 0)) over (order by id) - coalesce(octet_length(columns), 0) as before
     from page
   )
-  select id, path, name, kind, version, facts_version as "factsVersion", summary, case when ${withColumns} then columns end as columns,
+  select id, path, name, oid::double precision, namespace_oid::double precision as "namespaceOid", kind, version, facts_version as "factsVersion", summary, case when ${withColumns} then columns end as columns,
     bytes, storage_bytes as "storageBytes",
     storage_id as "storageId", storage_version as "storageVersion", storage_facts as "storageFacts",
     storage_summary as "storageSummary", policies, is_closed as "isClosed", found::integer

@@ -209,6 +209,7 @@ export type DeletedTable = {
   readonly metadata: string;
   readonly version: number;
   readonly createdAt: Date;
+  readonly oid: string;
 };
 
 /**
@@ -226,7 +227,7 @@ export async function deleteTable(
     .where('namespace_id', '=', row.namespaceId)
     .where('name', '=', name)
     .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version'])
-    .returning('created_at as createdAt')
+    .returning(['created_at as createdAt', 'oid'])
     .executeTakeFirst();
 }
 

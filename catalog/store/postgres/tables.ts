@@ -127,6 +127,8 @@ export type Tables = PrincipalTables &
       path_folded: string;
       /** A map of strings, as JSON text. */
       properties: ColumnType<Readonly<Record<string, string>>, string, string>;
+      /** Its number for Postgres' clients. */
+      oid: Generated<string>;
       created_at: Created;
     };
     iceberg_table: {
@@ -151,6 +153,7 @@ export type Tables = PrincipalTables &
       /** `RelationFacts`, JSON texts. */
       summary: ColumnType<string | null, string | undefined, string>;
       columns: ColumnType<string | null, string | undefined, string>;
+      oid: Generated<string>;
       created_at: Created;
     };
     /** Documents that tables had before, by their files. */
@@ -236,6 +239,7 @@ export type Tables = PrincipalTables &
       metadata_location: string;
       metadata: string;
       version: number;
+      oid: string | null;
       created_at: Date;
       dropped_at: Date;
       dropped_by: string;

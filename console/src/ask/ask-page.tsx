@@ -1,8 +1,9 @@
 import type { EditorView } from '@codemirror/view';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useStore } from '../app/store.ts';
 import { CatalogPanel } from '../catalog/catalog-panel.tsx';
 import { Editor } from '../editor/editor.tsx';
+import { planOfExplain } from '../query/place-plan.ts';
 import { ResultView } from '../result/result-view.tsx';
 import type { Outcome, TabRun } from '../runs/outcome.ts';
 import { parameterNames } from '../runs/parameters.ts';
@@ -13,6 +14,8 @@ import { AskTools } from './ask-tools.tsx';
 import { OutcomeLine } from './outcome-line.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
 import { TabBar } from './tab-bar.tsx';
+
+const PlanGraph = lazy(() => import('../query/plan-graph.tsx').then((module) => ({ default: module.PlanGraph })));
 
 /** Rows that a look at a table shows. */
 const PREVIEW_ROWS = 100;
@@ -137,6 +140,7 @@ function Shown({ ask, tab, run, shown, panel, onPanel }: ShownProps): ReactNode 
       <p className="quiet empty">Ctrl+Enter runs the statement in which the cursor stands, or what is selected.</p>
     );
   }
+  const plan = shown.isExplain && shown.state === 'done' ? planOfExplain(shown.result.text(0, 0) ?? '') : null;
   return (
     <div className="shown">
       <OutcomeLine
@@ -145,7 +149,13 @@ function Shown({ ask, tab, run, shown, panel, onPanel }: ShownProps): ReactNode 
         onShow={(at) => ask.runs.show(tab.id, at)}
         onResume={() => void ask.runs.resume(tab)}
       />
-      {shown.result.columns.length > 0 && shown.error === null ? (
+      {plan === null ? null : (
+        <Suspense fallback={<p role="status">Loading …</p>}>
+          <p className="quiet">{plan.about}</p>
+          <PlanGraph plan={plan.plan} />
+        </Suspense>
+      )}
+      {plan === null && shown.result.columns.length > 0 && shown.error === null ? (
         <ResultView
           key={shown.queryId}
           outcome={shown}

@@ -33,7 +33,12 @@ export function AskTools({ ask, tab, view, shown, isChart, onChart }: Props): Re
     if (view.current === null) return;
     const [first] = chosenStatements(view.current);
     if (first !== undefined) {
-      void runStatements(ask, tab, [{ sql: `EXPLAIN ${first.sql}`, offset: null }], view.current);
+      void runStatements(
+        ask,
+        tab,
+        [{ sql: `EXPLAIN (FORMAT JSON) ${first.sql}`, offset: null, isExplain: true }],
+        view.current,
+      );
     }
   };
   const act = (work: Promise<unknown>, done: string): void =>
@@ -77,6 +82,19 @@ export function AskTools({ ask, tab, view, shown, isChart, onChart }: Props): Re
       >
         Save
       </button>
+      <Limits ask={ask} tab={tab} />
+      <SessionBar ask={ask} tab={tab} isRunning={isRunning} />
+      <span role="status" className="quiet">
+        {told}
+      </span>
+    </div>
+  );
+}
+
+/** How many rows come, and how long a statement may take. */
+function Limits({ ask, tab }: Pick<Props, 'ask' | 'tab'>): ReactNode {
+  return (
+    <>
       <label className="row">
         Rows
         <select
@@ -103,11 +121,7 @@ export function AskTools({ ask, tab, view, shown, isChart, onChart }: Props): Re
           ))}
         </select>
       </label>
-      <SessionBar ask={ask} tab={tab} isRunning={isRunning} />
-      <span role="status" className="quiet">
-        {told}
-      </span>
-    </div>
+    </>
   );
 }
 

@@ -18,7 +18,7 @@ import { groupTree } from './group-tree.ts';
 
 const SeriesChart = lazy(() => import('./series-chart.tsx').then((module) => ({ default: module.SeriesChart })));
 
-/** The cluster as it is now, and since the page was opened. */
+/** The cluster as it is now, and in the last hour. */
 export function ClusterPage({ owner }: { readonly owner: string }): ReactNode {
   const cluster = usePolled<ClusterEntry>('/api/cluster?limit=500');
   const groups = usePolled<{ readonly resource_groups: readonly ResourceGroupEntry[] }>(
@@ -26,50 +26,69 @@ export function ClusterPage({ owner }: { readonly owner: string }): ReactNode {
   );
   const levels = usePolled<QosStats>('/api/qos/stats');
   const queries = usePolled<{ readonly queries: readonly LiveQueryEntry[] }>('/api/query?limit=200');
-  const series = useSeries(cluster.data, cluster.dataUpdatedAt);
+  const series = useSeries();
   const error = cluster.error ?? groups.error ?? levels.error ?? queries.error;
-  const [seconds = [], running = [], queued = [], tasks = [], memory = [], spool = []] = series;
   return (
     <div className="page">
       <h1>Cluster</h1>
       {error === null ? null : <Problem error={error} />}
       {cluster.data === undefined ? <p role="status">Loading …</p> : <Coordinator cluster={cluster.data} />}
-      {seconds.length === 0 ? null : (
-        <Suspense fallback={<p role="status">Loading …</p>}>
-          <div className="charts">
-            <SeriesChart
-              title="Queries"
-              seconds={seconds}
-              lines={[
-                { name: 'running', values: running },
-                { name: 'waiting', values: queued },
-              ]}
-              print={printCount}
-            />
-            <SeriesChart
-              title="Tasks"
-              seconds={seconds}
-              lines={[{ name: 'running', values: tasks }]}
-              print={printCount}
-            />
-            <SeriesChart
-              title="Memory"
-              seconds={seconds}
-              lines={[
-                { name: 'granted', values: memory },
-                { name: 'spool', values: spool },
-              ]}
-              print={printBytes}
-            />
-          </div>
-        </Suspense>
-      )}
+      {series === undefined || series.seconds.length === 0 ? null : <Charts series={series} />}
       <Queries queries={queries.data?.queries ?? []} />
       <Workers workers={cluster.data?.workers ?? []} />
       <Groups groups={groups.data?.resource_groups ?? []} />
       <Feedback levels={levels.data} />
       <Events owner={owner} />
     </div>
+  );
+}
+
+/** The last hour. */
+function Charts({ series }: { readonly series: NonNullable<ReturnType<typeof useSeries>> }): ReactNode {
+  const { seconds, running_by_class: classes } = series;
+  return (
+    <Suspense fallback={<p role="status">Loading …</p>}>
+      <div className="charts">
+        <SeriesChart
+          title="Queries"
+          seconds={seconds}
+          lines={[
+            { name: 'running', values: series.queries_running },
+            { name: 'waiting', values: series.queries_queued },
+          ]}
+          print={printCount}
+        />
+        <SeriesChart
+          title="Running by class"
+          seconds={seconds}
+          lines={[
+            { name: 'interactive', values: classes.interactive },
+            { name: 'medium', values: classes.medium },
+            { name: 'batch', values: classes.batch },
+          ]}
+          print={printCount}
+        />
+        <SeriesChart
+          title="Tasks"
+          seconds={seconds}
+          lines={[
+            { name: 'running', values: series.running_tasks },
+            { name: 'slots', values: series.slots },
+          ]}
+          print={printCount}
+        />
+        <SeriesChart
+          title="Memory"
+          seconds={seconds}
+          lines={[
+            { name: 'granted', values: series.memory_granted_bytes },
+            { name: 'limit', values: series.memory_limit_bytes },
+            { name: 'spool', values: series.spool_bytes },
+          ]}
+          print={printBytes}
+        />
+      </div>
+    </Suspense>
   );
 }
 

@@ -3,24 +3,41 @@ import { useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { callJson, type ApiError } from '../api/call.ts';
 import type { RecordEntry } from '#coordinator/api/http/api-types.ts';
+import type { HistorySort } from '#coordinator/history/history-request.ts';
 import { isLive } from '../api/history-record.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
 import type { AskState } from '../ask/ask-state.ts';
+import { spanOf } from './history-span.ts';
+import { HistoryStrip } from './history-strip.tsx';
 
 const PAGE = 50;
 /** How often the first page is asked for again while something runs, and while nothing does. */
 const [LIVE_MS, REST_MS] = [1_500, 10_000];
 const STATUSES = ['all', 'queued', 'running', 'completed', 'failed', 'cancelled'];
 const FILTERS = ['status', 'text', 'user_id', 'resource_group', 'min_duration_ms'] as const;
+/** Members of the address that say what the list has. */
+const ASKED = [...FILTERS, 'sort', 'from', 'to'] as const;
 const SAVED_KEY = 'skein-console filters';
 
 /** The query history: filters are in the address, so that a link is a list. */
 export function HistoryPage({ ask }: { readonly ask: AskState }): ReactNode {
   const [search, setSearch] = useSearchParams();
   const offset = Number(search.get('offset') ?? 0);
-  const asked = new URLSearchParams({ limit: String(PAGE), offset: String(offset) });
-  for (const name of FILTERS) if ((search.get(name) ?? '') !== '') asked.set(name, search.get(name) ?? '');
+  const asked = new URLSearchParams({ limit: String(PAGE), offset: String(offset), fields: 'all' });
+  copyGiven(search, asked, ASKED);
+  const filters = new URLSearchParams();
+  copyGiven(search, filters, FILTERS);
+  const change = (changes: Readonly<Record<string, string>>): void =>
+    setSearch((before) => {
+      const next = new URLSearchParams(before);
+      next.delete('offset');
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === '') next.delete(name);
+        else next.set(name, value);
+      }
+      return next;
+    });
   const { data, error, isPending } = useQuery<readonly RecordEntry[], ApiError>({
     queryKey: ['history', asked.toString()],
     queryFn: () => callJson(`/api/query-history?${asked.toString()}`),
@@ -38,10 +55,27 @@ export function HistoryPage({ ask }: { readonly ask: AskState }): ReactNode {
     <div className="page">
       <h1>History</h1>
       <Filters search={search} onSearch={setSearch} />
+      <HistoryStrip
+        filters={filters}
+        span={spanOf(search)}
+        onSpan={(span) =>
+          change({
+            from: span === null ? '' : new Date(span.fromMs).toISOString(),
+            to: span === null ? '' : new Date(span.toMs).toISOString(),
+          })
+        }
+      />
       {error === null ? null : <Problem error={error} />}
       {isPending ? <p role="status">Loading …</p> : null}
       {data?.length === 0 ? <p className="quiet">No statement is like this.</p> : null}
-      {data !== undefined && data.length > 0 ? <Records records={data} ask={ask} /> : null}
+      {data !== undefined && data.length > 0 ? (
+        <Records
+          records={data}
+          ask={ask}
+          sort={search.get('sort') ?? DEFAULT_SORT}
+          onSort={(sort) => change({ sort })}
+        />
+      ) : null}
       <p className="bar">
         <button type="button" disabled={offset === 0} onClick={() => go(Math.max(0, offset - PAGE))}>
           Newer
@@ -52,6 +86,13 @@ export function HistoryPage({ ask }: { readonly ask: AskState }): ReactNode {
       </p>
     </div>
   );
+}
+
+function copyGiven(from: URLSearchParams, to: URLSearchParams, names: readonly string[]): void {
+  for (const name of names) {
+    const value = from.get(name) ?? '';
+    if (value !== '') to.set(name, value);
+  }
 }
 
 type FiltersProps = {
@@ -118,9 +159,28 @@ function readSaved(): readonly string[] {
   }
 }
 
-type RecordsProps = { readonly records: readonly RecordEntry[]; readonly ask: AskState };
+const DEFAULT_SORT = '-queued_at';
+/** The columns, and by which member of a record the server sorts them. */
+const COLUMNS: readonly (readonly [string, HistorySort | null])[] = [
+  ['State', null],
+  ['Statement', null],
+  ['User', null],
+  ['Kind', null],
+  ['Group', null],
+  ['Received', 'queued_at'],
+  ['Time', 'duration_ms'],
+  ['Rows', 'rows_produced'],
+  ['Read', 'bytes_scanned'],
+];
 
-function Records({ records, ask }: RecordsProps): ReactNode {
+type RecordsProps = {
+  readonly records: readonly RecordEntry[];
+  readonly ask: AskState;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+};
+
+function Records({ records, ask, sort, onSort }: RecordsProps): ReactNode {
   const [, navigate] = useLocation();
   const open = async (sql: string): Promise<void> => {
     await ask.tabs.add(sql);
@@ -131,11 +191,12 @@ function Records({ records, ask }: RecordsProps): ReactNode {
       <table>
         <thead>
           <tr>
-            {['State', 'Statement', 'Kind', 'Group', 'Received', 'Time', 'Rows', 'Read', ''].map((title) => (
-              <th key={title} scope="col">
-                {title === '' ? <span className="hidden">Actions</span> : title}
-              </th>
+            {COLUMNS.map(([title, member]) => (
+              <Head key={title} title={title} member={member} sort={sort} onSort={onSort} />
             ))}
+            <th scope="col">
+              <span className="hidden">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -145,6 +206,7 @@ function Records({ records, ask }: RecordsProps): ReactNode {
               <td className="text">
                 <Link href={`/queries/${record.queryId}`}>{record.sql.slice(0, 160) || '(not read yet)'}</Link>
               </td>
+              <td>{record.username ?? record.userId}</td>
               <td>{record.queryType}</td>
               <td>{record.resourceGroup}</td>
               <td>{printTime(record.queuedAt)}</td>
@@ -161,5 +223,27 @@ function Records({ records, ask }: RecordsProps): ReactNode {
         </tbody>
       </table>
     </div>
+  );
+}
+
+type HeadProps = {
+  readonly title: string;
+  readonly member: string | null;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+};
+
+/** A header that sorts on the server: the largest first, then the smallest. */
+function Head({ title, member, sort, onSort }: HeadProps): ReactNode {
+  if (member === null) return <th scope="col">{title}</th>;
+  const isDown = sort === `-${member}`;
+  const order = isDown ? 'descending' : sort === member ? 'ascending' : 'none';
+  return (
+    <th scope="col" aria-sort={order}>
+      <button type="button" className="link" onClick={() => onSort(isDown ? member : `-${member}`)}>
+        {title}
+        <span aria-hidden="true">{order === 'none' ? '' : isDown ? ' ▼' : ' ▲'}</span>
+      </button>
+    </th>
   );
 }

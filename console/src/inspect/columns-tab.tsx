@@ -37,25 +37,12 @@ export function ColumnsTab({ path, details, onChanged }: Props): ReactNode {
           </thead>
           <tbody>
             {details.columns.map((column) => (
-              <tr key={column.id}>
-                <td style={{ paddingLeft: `${namesOf(column).length * 0.9}rem` }}>{column.name}</td>
-                <td className="text">{column.type}</td>
-                <td>{column.nullable ? 'yes' : 'no'}</td>
-                <td>{column.is_key ? 'yes' : ''}</td>
-                <td className="text">{column.default}</td>
-                <td className="text">{column.comment}</td>
-                <td className="number">{column.id}</td>
-                <td>
-                  <button type="button" onClick={() => choose({ column, what: 'edit' })}>
-                    Edit
-                  </button>{' '}
-                  {column.parent_id === null ? (
-                    <button type="button" onClick={() => choose({ column, what: 'statistics' })}>
-                      Statistics
-                    </button>
-                  ) : null}
-                </td>
-              </tr>
+              <ColumnRow
+                key={column.id}
+                column={column}
+                depth={namesOf(column).length}
+                onChoose={(what) => choose({ column, what })}
+              />
             ))}
           </tbody>
         </table>
@@ -95,6 +82,36 @@ export function ColumnsTab({ path, details, onChanged }: Props): ReactNode {
         ]}
       />
     </>
+  );
+}
+
+type RowProps = {
+  readonly column: Column;
+  readonly depth: number;
+  readonly onChoose: (what: 'edit' | 'statistics') => void;
+};
+
+function ColumnRow({ column, depth, onChoose }: RowProps): ReactNode {
+  return (
+    <tr>
+      <td style={{ paddingLeft: `${depth * 0.9}rem` }}>{column.name}</td>
+      <td className="text">{column.type}</td>
+      <td>{column.nullable ? 'yes' : 'no'}</td>
+      <td>{column.is_key ? 'yes' : ''}</td>
+      <td className="text">{column.default}</td>
+      <td className="text">{column.comment}</td>
+      <td className="number">{column.id}</td>
+      <td>
+        <button type="button" onClick={() => onChoose('edit')}>
+          Edit
+        </button>{' '}
+        {column.parent_id === null ? (
+          <button type="button" onClick={() => onChoose('statistics')}>
+            Statistics
+          </button>
+        ) : null}
+      </td>
+    </tr>
   );
 }
 

@@ -12,7 +12,7 @@ import { tellFinding } from './tell-finding.ts';
 
 type Props = { readonly path: ObjectPath; readonly details: Details; readonly onChanged: () => void };
 
-/** What is wrong with the table, each with the statement that mends it, and what it was before and is after. */
+/** The faults of the table, each with the statement that mends it, and what it was before and is after. */
 export function HealthTab({ path, details, onChanged }: Props): ReactNode {
   const { data, error, isPending, refetch } = useObject<Health>('tables', path, 'health');
   const files = useObject<Files>('tables', path, 'files');

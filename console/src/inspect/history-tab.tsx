@@ -26,20 +26,7 @@ type Props = {
 export function HistoryTab({ path, ask, details, onChanged }: Props): ReactNode {
   const [isFolded, fold] = useState(details.snapshots > 100);
   const [chosen, choose] = useState<string | null>(details.current_snapshot_id);
-  const { data, error, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery<SnapshotsPage, ApiError>({
-    queryKey: ['object', path.catalog, path.schema, path.name, 'snapshots', isFolded],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => {
-      const query = new URLSearchParams({
-        fold: String(isFolded),
-        ...(pageParam === '' ? {} : { page_token: String(pageParam) }),
-      });
-      return callJson(
-        `${apiPath(path.catalog, path.schema)}/tables/${encodeURIComponent(path.name)}/snapshots?${query.toString()}`,
-      );
-    },
-    getNextPageParam: ({ next_page_token: next }) => next,
-  });
+  const { data, error, isPending, hasNextPage, fetchNextPage, refetch } = useSnapshots(path, isFolded);
   const [, navigate] = useLocation();
   if (error !== null) return <Problem error={error} />;
   if (isPending) return <p role="status">Loading …</p>;
@@ -190,4 +177,21 @@ function Snapshots({ snapshots, refs, isHidden, current, chosen, onChoose }: Sna
       </table>
     </div>
   );
+}
+
+function useSnapshots(path: Props['path'], isFolded: boolean) {
+  return useInfiniteQuery<SnapshotsPage, ApiError>({
+    queryKey: ['object', path.catalog, path.schema, path.name, 'snapshots', isFolded],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => {
+      const query = new URLSearchParams({
+        fold: String(isFolded),
+        ...(pageParam === '' ? {} : { page_token: String(pageParam) }),
+      });
+      return callJson(
+        `${apiPath(path.catalog, path.schema)}/tables/${encodeURIComponent(path.name)}/snapshots?${query.toString()}`,
+      );
+    },
+    getNextPageParam: ({ next_page_token: next }) => next,
+  });
 }

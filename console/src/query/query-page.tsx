@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { callJson, type ApiError } from '../api/call.ts';
 import type { RecordEntry } from '#coordinator/api/http/api-types.ts';
@@ -16,7 +16,8 @@ import { TimeLine } from './time-line.tsx';
 
 const StageGraph = lazy(() => import('./stage-graph.tsx').then((module) => ({ default: module.StageGraph })));
 const LIVE_MS = 1_000;
-const VIEWS = ['graph', 'table', 'plan', 'JSON'] as const;
+const PlanGraph = lazy(() => import('./plan-graph.tsx').then((module) => ({ default: module.PlanGraph })));
+const VIEWS = ['graph', 'operators', 'table', 'plan', 'JSON'] as const;
 
 const useLive = <T extends { readonly status: string }>(path: string): UseQueryResult<T, ApiError> =>
   useQuery<T, ApiError>({
@@ -202,6 +203,7 @@ function Run({ run, title, profile }: RunProps): ReactNode {
           )}
         </div>
       ) : null}
+      {view === 'operators' ? <Operators run={run} /> : null}
       {view === 'table' ? <StageTable stages={run.stages} /> : null}
       {view === 'plan' ? (
         <pre tabIndex={0} aria-label="EXPLAIN">
@@ -214,6 +216,17 @@ function Run({ run, title, profile }: RunProps): ReactNode {
         </pre>
       ) : null}
     </section>
+  );
+}
+
+/** The operators, weighed by the time of their stages. A profile of an older release has none. */
+function Operators({ run: { planTree, stages } }: { readonly run: QueryRunProfile }): ReactNode {
+  const stageMs = useMemo(() => new Map(stages.map(({ stage, scheduledMs }) => [stage, scheduledMs])), [stages]);
+  if (planTree === null || planTree === undefined) return <p className="quiet">The plan of this query is not kept.</p>;
+  return (
+    <Suspense fallback={<p role="status">Loading …</p>}>
+      <PlanGraph plan={planTree} stageMs={stageMs} />
+    </Suspense>
   );
 }
 

@@ -28,57 +28,28 @@ const COPY_CELLS_MAX = 2_000_000;
 
 /** The rows of a statement with all that a person does with them. */
 export function ResultView({ outcome, onSortAll, panel, onPanel, chart, onChart }: Props): ReactNode {
-  const { result, rowCount, isCut } = outcome;
+  const { result, rowCount } = outcome;
   const [selection, select] = useState<Selection>(cellAt(0, 0));
-  const [sort, setSort] = useState<Sort | null>(null);
   const [isInspecting, inspect] = useState(false);
   const [isFinding, find] = useState(false);
   const [told, tell] = useState(outcome.note);
   const frame = useRef<HTMLDivElement>(null);
-  const order = useMemo(() => {
-    const read = sort === null ? null : orderOf(result.columns[sort.column]?.type ?? '');
-    return sort === null || read === null ? null : sortRows(result, { ...sort, read });
-  }, [result, sort]);
-  const sortBy = (next: Sort): void => {
-    if (outcome.state === 'running') return;
-    // A sorted part would look like the whole: the server sorts all rows, and gives the first of them.
-    if (isCut) sortAll(next);
-    else if (orderOf(result.columns[next.column]?.type ?? '') === null) tell('Only ORDER BY sorts values of this type');
-    else setSort(next);
-  };
-  const sortAll = ({ column, descending }: Sort): void => {
-    const named = result.columns[column];
-    if (named !== undefined) onSortAll({ column: named.name, descending });
-  };
-  const shownSort = sort ?? sortOf(outcome);
-  const turn = (column: number): void =>
-    sortBy({ column, descending: shownSort?.column === column && !shownSort.descending });
+  const { order, shownSort, sortBy, turn } = useSorting(outcome, onSortAll, tell);
   const copy = (): void => void copyRange(result, order, selection).then(tell);
   const focusGrid = (): void => frame.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   return (
     <div className={`result ${panel === 'none' ? '' : 'beside'}`} ref={frame}>
       <div className="result-main">
-        <div className="bar tools">
-          <button type="button" onClick={copy}>
-            Copy
-          </button>
-          <button type="button" onClick={() => find(!isFinding)} aria-pressed={isFinding}>
-            Find
-          </button>
-          <button
-            type="button"
-            onClick={() => onPanel(panel === 'column' ? 'none' : 'column')}
-            aria-pressed={panel === 'column'}
-          >
-            Column
-          </button>
-          <button type="button" onClick={() => inspect(true)} disabled={rowCount === 0}>
-            Cell
-          </button>
-          <span role="status" className="quiet">
-            {told}
-          </span>
-        </div>
+        <ViewTools
+          isFinding={isFinding}
+          hasColumn={panel === 'column'}
+          isEmpty={rowCount === 0}
+          told={told}
+          onCopy={copy}
+          onFind={() => find(!isFinding)}
+          onColumn={() => onPanel(panel === 'column' ? 'none' : 'column')}
+          onCell={() => inspect(true)}
+        />
         {isFinding ? (
           <FindBar
             result={result}
@@ -116,6 +87,73 @@ export function ResultView({ outcome, onSortAll, panel, onPanel, chart, onChart 
           onClose={() => inspect(false)}
         />
       ) : null}
+    </div>
+  );
+}
+
+type Sorting = {
+  /** The rows in the order in which they are shown; null: as they came. */
+  readonly order: Uint32Array | null;
+  readonly shownSort: Sort | null;
+  readonly sortBy: (sort: Sort) => void;
+  readonly turn: (column: number) => void;
+};
+
+/** Rows that are all here are sorted here, others by the server. */
+function useSorting(outcome: Outcome, onSortAll: Props['onSortAll'], tell: (text: string) => void): Sorting {
+  const { result, isCut } = outcome;
+  const [sort, setSort] = useState<Sort | null>(null);
+  const order = useMemo(() => {
+    const read = sort === null ? null : orderOf(result.columns[sort.column]?.type ?? '');
+    return sort === null || read === null ? null : sortRows(result, { ...sort, read });
+  }, [result, sort]);
+  const sortBy = (next: Sort): void => {
+    if (outcome.state === 'running') return;
+    // A sorted part would look like the whole: the server sorts all rows, and gives the first of them.
+    if (isCut) sortAll(next);
+    else if (orderOf(result.columns[next.column]?.type ?? '') === null) tell('Only ORDER BY sorts values of this type');
+    else setSort(next);
+  };
+  const sortAll = ({ column, descending }: Sort): void => {
+    const named = result.columns[column];
+    if (named !== undefined) onSortAll({ column: named.name, descending });
+  };
+  const shownSort = sort ?? sortOf(outcome);
+  const turn = (column: number): void =>
+    sortBy({ column, descending: shownSort?.column === column && !shownSort.descending });
+  return { order, shownSort, sortBy, turn };
+}
+
+type ToolsProps = {
+  readonly isFinding: boolean;
+  readonly hasColumn: boolean;
+  readonly isEmpty: boolean;
+  readonly told: string;
+  readonly onCopy: () => void;
+  readonly onFind: () => void;
+  readonly onColumn: () => void;
+  readonly onCell: () => void;
+};
+
+function ViewTools(props: ToolsProps): ReactNode {
+  const { isFinding, hasColumn, isEmpty, told, onCopy, onFind, onColumn, onCell } = props;
+  return (
+    <div className="bar tools">
+      <button type="button" onClick={onCopy}>
+        Copy
+      </button>
+      <button type="button" onClick={onFind} aria-pressed={isFinding}>
+        Find
+      </button>
+      <button type="button" onClick={onColumn} aria-pressed={hasColumn}>
+        Column
+      </button>
+      <button type="button" onClick={onCell} disabled={isEmpty}>
+        Cell
+      </button>
+      <span role="status" className="quiet">
+        {told}
+      </span>
     </div>
   );
 }

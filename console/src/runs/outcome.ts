@@ -17,6 +17,8 @@ export type Outcome = {
   readonly rowCount: number;
   /** There are more rows than these. */
   readonly isCut: boolean;
+  /** The rows are a plan, which is drawn. */
+  readonly isExplain: boolean;
   /** The order of the whole result, of which these are the first rows; null: that of the statement. */
   readonly order: RowOrder | null;
   readonly progress: QueryStateEntry | null;

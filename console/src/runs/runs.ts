@@ -13,7 +13,7 @@ const PROGRESS_MS = 600;
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
 /** A statement to run: of the text at `offset`, or none of it. */
-export type Asked = { readonly sql: string; readonly offset: number | null };
+export type Asked = { readonly sql: string; readonly offset: number | null; readonly isExplain?: true };
 
 type Options = {
   readonly parametersOf: (tab: TabRecord, sql: string) => unknown;
@@ -198,8 +198,9 @@ export class Runs {
 type Ordered = { readonly order: RowOrder | null };
 type Sent = Pick<RowsRequest, 'path' | 'method' | 'body'>;
 
-const newOutcome = (of: Asked & Ordered & { readonly queryId: string }): Outcome => ({
+const newOutcome = ({ isExplain, ...of }: Asked & Ordered & { readonly queryId: string }): Outcome => ({
   ...of,
+  isExplain: isExplain === true,
   state: 'running',
   elapsedMs: null,
   result: new ResultSet(),

@@ -11,7 +11,7 @@ type Props = {
   readonly made: MadeStatement | null;
   /** Called when it has run. */
   readonly onDone?: (answer: StatementAnswer) => void;
-  /** What it takes away: its name has to be typed first. */
+  /** The object that it takes away: its name has to be typed first. */
   readonly danger?: string;
   readonly label?: string;
   /** Why the reader may not run it. */

@@ -9,6 +9,8 @@ import { cursorPlace } from './statement-context.ts';
 
 const relation = (schema: string, name: string, columns: readonly string[]): Relation => ({
   id: name,
+  oid: 16_384,
+  namespaceOid: 16_392,
   namespace: schema.split('.'),
   schema,
   name,

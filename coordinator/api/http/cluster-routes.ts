@@ -29,7 +29,10 @@ export function clusterRoutes(app: DocumentedApp, { view, onRequest, callerOf }:
         : {}),
     };
   });
-  app.get('/api/cluster/series', { schema: GET_SERIES, onRequest }, () => seriesEntry(view.series()));
+  app.get('/api/cluster/series', { schema: GET_SERIES, onRequest }, (request) => {
+    const { after = 0 } = request.query;
+    return seriesEntry(view.series().filter(({ atMs }) => Math.round(atMs / 1_000) > after));
+  });
 }
 
 function seriesEntry(points: ReturnType<ClusterView['series']>): ClusterSeriesEntry {

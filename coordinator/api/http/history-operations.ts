@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import {
   FACETS,
   HISTORY_SORTS,
@@ -52,6 +52,7 @@ const HISTORY_FILTERS = {
 /** Longest time of a line of a summary: 31 days. */
 const BUCKET_SECONDS_MAX = 2_678_400;
 
+export type HistorySummaryEntry = Static<typeof HistorySummary>;
 const HistorySummary = record({
   lines: Type.Array(
     record({

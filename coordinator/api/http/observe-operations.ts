@@ -90,7 +90,12 @@ export const GET_SERIES = {
   summary: 'The figures of the cluster over the last hour of this coordinator’s term',
   description:
     'A point every five seconds, each member a list with an entry for each point. Figures count all tenants, and nothing is named.',
-  response: { 200: json(ClusterSeriesBody, 'The points'), ...errors(['FORBIDDEN', 'NOT_ACTIVE']) },
+  querystring: Type.Object({
+    after: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Only points behind this time, in seconds since 1970' }),
+    ),
+  }),
+  response: { 200: json(ClusterSeriesBody, 'The points'), ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE']) },
 };
 
 /** Longest id of an event that is taken. */

@@ -21,6 +21,7 @@ const WIDTHS: Partial<Readonly<Record<ValueKind, number>>> = {
   int2: 2,
   int4: 4,
   int8: 8,
+  oid: 8,
   float4: 4,
   float8: 8,
   date: 4,
@@ -76,6 +77,7 @@ function bools(bits: Buffer, isBinary: boolean, from: number, to: number): Bytes
 
 /** Numbers from Arrow's order of bytes to the network's, and times from their epoch to Postgres'. */
 function fixed(data: Buffer, kind: ValueKind, width: number, from: number, to: number): Bytes {
+  if (kind === 'oid') return numbers(data, from, to);
   const bytes = Buffer.from(data.subarray(from * width, to * width));
   if (kind === 'date') moveDates(bytes);
   if (kind === 'timestamp' || kind === 'timestamptz') moveTimestamps(bytes);
@@ -83,6 +85,13 @@ function fixed(data: Buffer, kind: ValueKind, width: number, from: number, to: n
   else if (width === 4) bytes.swap32();
   else bytes.swap64();
   return { width, offsets: NO_OFFSETS, bytes };
+}
+
+/** Numbers of objects: their low halves. */
+function numbers(data: Buffer, from: number, to: number): Bytes {
+  const bytes = Buffer.allocUnsafe((to - from) * 4);
+  for (let i = from; i < to; i += 1) bytes.writeUInt32BE(data.readUInt32LE(i * 8), (i - from) * 4);
+  return { width: 4, offsets: NO_OFFSETS, bytes };
 }
 
 /** Days from 1970-01-01 to 2000-01-01; the ends of the numbers are the infinities. */

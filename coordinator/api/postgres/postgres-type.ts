@@ -24,6 +24,7 @@ const TYPES: Readonly<Record<ScalarKind, Known>> = {
   int8: { oid: 20, array: 1016, size: 8 },
   int2: { oid: 21, array: 1005, size: 2 },
   int4: { oid: 23, array: 1007, size: 4 },
+  oid: { oid: 26, array: 1028, size: 4 },
   text: { oid: 25, array: 1009, size: -1 },
   float4: { oid: 700, array: 1021, size: 4 },
   float8: { oid: 701, array: 1022, size: 8 },
@@ -87,7 +88,20 @@ function kindOf(type: SqlType): ValueKind {
   }
 }
 
-export function postgresColumn({ name, type, typeName }: OutputColumn): PostgresColumn {
+export function postgresColumn(column: OutputColumn): PostgresColumn {
+  const own = ownColumn(column);
+  const { postgres } = column;
+  // The types of Postgres' catalog that DuckDB holds as other types: the values are the same.
+  if (postgres === undefined) return own;
+  const { oid, size, name } = postgres;
+  if (own.kind === 'text') return { ...own, oid, size };
+  if (name === 'oid' && own.kind === 'int8') return { ...own, oid, size, kind: 'oid' };
+  if (own.kind !== 'array' || !name.startsWith('_')) return own;
+  if (own.element === 'int8' && name === '_oid') return { ...own, oid, element: 'oid' };
+  return own.element === 'text' ? { ...own, oid } : own;
+}
+
+function ownColumn({ name, type, typeName }: OutputColumn): PostgresColumn {
   const kind = typeName === 'JSON' ? 'jsonb' : kindOf(type);
   if (kind === 'array' && (type.kind === 'list' || type.kind === 'array')) {
     const element = kindOf(type.element);

@@ -128,7 +128,8 @@ export class Statements {
 
   /** The cursors of the session, which are its portals. */
   get cursors(): DoorCursors {
-    return this.#door.queries.cursors(this.#entered.session);
+    const { session, caller } = this.#entered;
+    return this.#door.queries.cursors({ session, keeper: caller.claims });
   }
 
   /** A prepared statement of the session, of Parse or of PREPARE. */

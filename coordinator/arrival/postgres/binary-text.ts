@@ -17,6 +17,8 @@ export function binaryText(kind: ScalarKind, bytes: Buffer): string {
       return String(sized(4).readInt32BE());
     case 'int8':
       return String(sized(8).readBigInt64BE());
+    case 'oid':
+      return String(sized(4).readUInt32BE());
     case 'float4':
       return String(sized(4).readFloatBE());
     case 'float8':

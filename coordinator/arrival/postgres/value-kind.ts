@@ -5,6 +5,7 @@ export type ScalarKind =
   | 'int2'
   | 'int4'
   | 'int8'
+  | 'oid'
   | 'float4'
   | 'float8'
   | 'numeric'

@@ -27,6 +27,7 @@ import type { Random } from '../random.ts';
 const PIECE_BYTES = 7;
 const config = { ...defaultConfig(), 'coordinator.statement_bytes_max': 10_000 };
 const session = { tenant: tenantId('t'), principal: principalId('p'), kind: 'named', id: 'a' } as const;
+const keeper = { tenant: session.tenant, sub: session.principal, scope: '', sess_epoch: 1 };
 const columns = numberColumns(['n']);
 
 /** A client who has sent these bytes and reads nothing that matters. */
@@ -54,6 +55,7 @@ function scriptedDoor(): { readonly door: PostgresDoor } & Disposable {
   });
   const cursors = new Cursors({
     perSessionMax: 5,
+    perPrincipalMax: 5,
     bytesMax: 10_000,
     bytesInAllMax: 100_000,
     memoryBytesMax: 100_000,
@@ -79,7 +81,7 @@ function scriptedDoor(): { readonly door: PostgresDoor } & Disposable {
       })),
     });
   const transactions = { find: () => undefined } as unknown as Parameters<typeof doorCursors>[0]['transactions'];
-  const queries = { execute, describe, cursors: () => doorCursors({ cursors, transactions }, session) };
+  const queries = { execute, describe, cursors: () => doorCursors({ cursors, transactions }, { session, keeper }) };
   const log = { debug: () => undefined };
   const door = { queries, sessions: { store }, config, log, isLeaving: () => false } as unknown as PostgresDoor;
   return { door, [Symbol.dispose]: () => cursors[Symbol.dispose]() };

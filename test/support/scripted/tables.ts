@@ -53,6 +53,7 @@ export const tablesAlone = (tables: TableSource): QueryTables => ({
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
   metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
   schemaView: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
+  pgRows: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
 });
 
 /** The tables of a query that reads no rows. */
@@ -122,6 +123,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
     },
     metadataRows: (request) => metadataRows(NO_FILES, SCRIPTED_ASKER.tenant, 2 ** 20).metadataRows(request),
     schemaView: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
+    pgRows: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
     nearest: ({ table }) => {
       const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');
       return Promise.resolve(nearestName(table, names));

@@ -4,9 +4,11 @@
 export interface NamespaceInput {
   readonly levels?: readonly (string)[];
   readonly owner?: (string);
+  readonly oid?: (number);
 }
 
 export interface Namespace {
   readonly levels: readonly (string)[];
   readonly owner: (string);
+  readonly oid: (number);
 }

@@ -12,6 +12,8 @@ export interface RelationInput {
   readonly storage_summary?: (string);
   readonly columns?: (string);
   readonly policies?: readonly (_skein_catalog_v1_RelationPolicyInput)[];
+  readonly oid?: (number);
+  readonly namespace_oid?: (number);
 }
 
 export interface Relation {
@@ -24,4 +26,6 @@ export interface Relation {
   readonly storage_summary: (string);
   readonly columns: (string);
   readonly policies: readonly (_skein_catalog_v1_RelationPolicy)[];
+  readonly oid: (number);
+  readonly namespace_oid: (number);
 }

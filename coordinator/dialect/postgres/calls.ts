@@ -1,0 +1,142 @@
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { PostgresPart } from '../../binding/planner.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { numberOfText } from './casts.ts';
+import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
+import { join, form, words, type Sql } from './parts.ts';
+import type { WritePlace, Typed } from './scope.ts';
+import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
+
+type Write = (node: Node, place: WritePlace) => Typed;
+
+/** Writes the call of a function. @throws FUNCTION_NOT_FOUND for one of Postgres' catalog that is not known */
+export function writeCall(of: JsonObject, place: WritePlace, write: Write): Typed {
+  const names = namesIn(of['funcname']);
+  const [name = '', schema] = names.toReversed();
+  const args = nodesOf(of['args']);
+  if (names.length > 2) throw new NotRead(names.join('.'));
+  const known = Object.hasOwn(PG_FUNCTIONS, name) ? PG_FUNCTIONS[name] : undefined;
+  if (known !== undefined) {
+    const written = args.map((arg) => write(arg, place));
+    return {
+      sql: filled(
+        known,
+        written.map((one) => one.sql),
+        place,
+      ),
+      type: known.type === '' ? (written[0]?.type ?? null) : known.type,
+    };
+  }
+  if (/^to_reg(?:class|type|proc|namespace|role)$/.test(name)) {
+    const type = name.slice('to_'.length);
+    const [value] = args.map((arg) => write(arg, place).sql);
+    return { sql: numberOfText(type, value ?? words('NULL'), place), type };
+  }
+  if (schema === 'information_schema' && name === '_pg_expandarray') {
+    const [list = words('[]')] = args.map((arg) => write(arg, place).sql);
+    const x = place.fresh();
+    return { sql: form`unnest(list_transform(${list}, lambda ${x}, ${x}i: {'x': ${x}, 'n': ${x}i}))`, type: null };
+  }
+  const isOfCatalog = schema === 'pg_catalog' || schema === 'information_schema' || name.startsWith('pg_');
+  if (isOfCatalog && name.startsWith('pg_') && !Object.hasOwn(TYPED, name) && name !== 'pg_typeof') {
+    throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, locationIn(of));
+  }
+  return plainCall(of, { name, args }, place, write);
+}
+
+/** A call of a function of ours. */
+function plainCall(
+  of: JsonObject,
+  { name, args }: { readonly name: string; readonly args: readonly Node[] },
+  place: WritePlace,
+  write: Write,
+): Typed {
+  const isKept = ['agg_within_group', 'func_variadic'].some((one) => of[one] === true);
+  if (isKept) throw new NotRead(name);
+  const written = args.map((arg) => write(arg, place));
+  const order = nodesOf(of['agg_order']).map(({ of: sort }) => sortBy(sort, place, write));
+  const inner =
+    of['agg_star'] === true
+      ? words('*')
+      : join(
+          written.map((one) => one.sql),
+          ', ',
+        );
+  const distinct = of['agg_distinct'] === true ? 'DISTINCT ' : '';
+  const ordered = order.length === 0 ? [] : form` ORDER BY ${join(order, ', ')}`;
+  const filter =
+    of['agg_filter'] === undefined ? [] : form` FILTER (WHERE ${write(nodeOf(of['agg_filter']), place).sql})`;
+  const over = objectIn(of, 'over');
+  const window = over === undefined ? [] : windowOf(over, place, write);
+  const spelled = SPELLED[name] ?? name;
+  const call = form`${quoteCall(spelled)}(${distinct}${inner}${ordered})${filter}${window}`;
+  const [first = null] = written.map((one) => one.type);
+  return {
+    sql: ROW_FUNCTIONS.has(name) && name !== 'unnest' ? form`unnest(${call})` : call,
+    type: typeOf(name, first),
+  };
+}
+
+/** Spellings of DuckDB for functions that mean the same. */
+const SPELLED: Readonly<Record<string, string>> = {
+  btrim: 'trim',
+  array_agg: 'list',
+  string_to_array: 'string_split',
+  jsonb_build_object: 'json_object',
+  json_build_object: 'json_object',
+  char_length: 'length',
+};
+
+const quoteCall = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : quoteIdentifier(name));
+
+function typeOf(name: string, first: string | null): string | null {
+  if (name === 'array_agg') return first === null || first === 'unknown' ? null : `_${first}`;
+  if (name === 'unnest')
+    return first?.startsWith('_') === true ? first.slice(1) : (VECTOR_ELEMENTS[first ?? ''] ?? null);
+  if (name === 'generate_series') return first;
+  if (name === 'min' || name === 'max') return first;
+  return Object.hasOwn(TYPED, name) ? (TYPED[name] ?? null) : null;
+}
+const VECTOR_ELEMENTS: Readonly<Record<string, string>> = { int2vector: 'int2', oidvector: 'oid' };
+
+/** Puts arguments into the text of a function, and gives its own names to each use. */
+function filled({ text: template }: Known, args: readonly Sql[], place: WritePlace): Sql {
+  const names = new Map<string, string>();
+  const own = template.replaceAll(/\b_[a-z]\b/g, (name) => {
+    const known = names.get(name) ?? place.fresh();
+    names.set(name, known);
+    return known;
+  });
+  const parts: PostgresPart[] = [];
+  for (const piece of own.split(/(\$\d)/)) {
+    if (/^\$\d$/.test(piece)) parts.push(...(args[Number(piece[1]) - 1] ?? words('NULL')));
+    else if (piece !== '') parts.push({ text: piece, at: null });
+  }
+  return parts;
+}
+
+export function sortBy(sort: JsonObject, place: WritePlace, write: Write): Sql {
+  const { sql: key } = write(nodeOf(sort['node']), place);
+  const direction = { SORTBY_ASC: ' ASC', SORTBY_DESC: ' DESC' }[textIn(sort, 'sortby_dir')] ?? '';
+  const nulls =
+    { SORTBY_NULLS_FIRST: ' NULLS FIRST', SORTBY_NULLS_LAST: ' NULLS LAST' }[textIn(sort, 'sortby_nulls')] ?? '';
+  if (textIn(sort, 'sortby_dir') === 'SORTBY_USING') throw new NotRead('USING');
+  return form`${key}${direction}${nulls}`;
+}
+
+/** The frame that a window has when nothing is said of it. */
+const DEFAULT_FRAME = 1058;
+
+function windowOf(over: JsonObject, place: WritePlace, write: Write): Sql {
+  const frame = over['frameOptions'];
+  if (textIn(over, 'name') !== '' || textIn(over, 'refname') !== '' || (frame ?? DEFAULT_FRAME) !== DEFAULT_FRAME) {
+    throw new NotRead('a window');
+  }
+  const partition = nodesOf(over['partitionClause']).map((one) => write(one, place).sql);
+  const order = nodesOf(over['orderClause']).map(({ of }) => sortBy(of, place, write));
+  const parts = [
+    ...(partition.length === 0 ? [] : [form`PARTITION BY ${join(partition, ', ')}`]),
+    ...(order.length === 0 ? [] : [form`ORDER BY ${join(order, ', ')}`]),
+  ];
+  return form` OVER (${join(parts, ' ')})`;
+}

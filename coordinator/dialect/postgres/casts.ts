@@ -1,0 +1,141 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { NUMBERED } from './functions.ts';
+import { at, form, words, type Sql } from './parts.ts';
+import type { WritePlace, Typed } from './scope.ts';
+import { namesIn, nodeOf, nodesOf, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
+import { duckDbType, isNumbered } from '../../binding/pg-types.ts';
+
+/** A type as a statement names it, with its modifiers. */
+export type NamedType = { readonly name: string; readonly modifiers: readonly number[] };
+
+/** @throws TYPE_NOT_FOUND */
+export function typeNamed(of: JsonObject): NamedType {
+  const name = namesIn(of['names']).at(-1) ?? '';
+  const isArray = nodesOf(of['arrayBounds']).length > 0;
+  const full = isArray ? `_${name}` : name;
+  if (duckDbType(full) === undefined) {
+    throw unknownName('TYPE_NOT_FOUND', `the type ${name} does not exist`, locationIn(of));
+  }
+  const modifiers = nodesOf(of['typmods']).map((one) => Number(objectIn(one.of, 'ival')?.['ival'] ?? 0));
+  return { name: full, modifiers };
+}
+
+/** The text of a constant, or of one that is cast to a text. */
+export function constantText(node: Node): string | undefined {
+  if (node.kind === 'TypeCast') {
+    const type = namesIn(objectIn(node.of, 'typeName')?.['names']).at(-1) ?? '';
+    return TEXTS.has(type) ? constantText(nodeOf(node.of['arg'])) : undefined;
+  }
+  const value = node.kind === 'A_Const' ? objectIn(node.of, 'sval') : undefined;
+  return value === undefined ? undefined : textIn(value, 'sval');
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['text', 'name', 'varchar', 'bpchar', 'unknown', 'cstring']);
+
+type Casted = { readonly node: Node; readonly write: () => Typed };
+
+export function castAs(to: NamedType | string, { node, write }: Casted, place: WritePlace): Typed {
+  const { name, modifiers } = typeof to === 'string' ? { name: to, modifiers: [] } : to;
+  const constant = node.kind === 'A_Const' || node.kind === 'TypeCast' ? constantText(node) : undefined;
+  if (isNumbered(name)) {
+    const value = write();
+    if (constant !== undefined) return { sql: at(locationIn(node.of), numberOf(name, constant, place)), type: name };
+    if (isText(value.type)) return { sql: numberOfText(name, value.sql, place), type: name };
+    return { sql: value.sql, type: name };
+  }
+  if (name.startsWith('_') && constant !== undefined) return { sql: listOf(constant, name), type: name };
+  const value = write();
+  if (value.type !== null && isNumbered(value.type) && TEXTS.has(name))
+    return { sql: nameOf(value.type, value.sql, place), type: name };
+  const type =
+    name === 'numeric' && modifiers.length > 0 ? `DECIMAL(${modifiers.join(', ')})` : (duckDbType(name) ?? '');
+  if (isVector(value.type) && TEXTS.has(name)) return { sql: vectorText(value.sql), type: name };
+  return { sql: form`CAST(${value.sql} AS ${type})`, type: name };
+}
+
+const isText = (type: string | null): boolean => type !== null && (TEXTS.has(type) || type === 'unknown');
+
+export const isVector = (type: string | null): boolean => type === 'int2vector' || type === 'oidvector';
+
+/** `1 2` */
+export const vectorText = (of: Sql): Sql => form`array_to_string(CAST(${of} AS VARCHAR[]), ' ')`;
+
+/** `{r,p}` as a list of DuckDB. */
+function listOf(constant: string, type: string): Sql {
+  const inner = constant.trim().replace(/^\{/, '').replace(/\}$/, '');
+  const items = inner === '' ? [] : [...inner.matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)];
+  const values = items.map(([, quoted, plain = '']) =>
+    quoted === undefined
+      ? plain.trim() === 'NULL'
+        ? 'NULL'
+        : quoteLiteral(plain.trim())
+      : quoteLiteral(quoted.replaceAll(/\\(.)/g, '$1')),
+  );
+  return form`CAST([${values.join(', ')}] AS ${duckDbType(type) ?? ''})`;
+}
+
+/** The number of an object that a constant names: `pg_class`, `s."T"`, `16390`. */
+function numberOf(type: string, constant: string, place: WritePlace): Sql {
+  if (/^\d+$/.test(constant)) return words(`CAST(${constant} AS BIGINT)`);
+  if (constant === '-') return words('CAST(0 AS BIGINT)');
+  if (type === 'regtype') return numberOfText(type, words(quoteLiteral(constant)), place);
+  const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
+  const [own = '', schema] = namesOf(constant.replace(/\(.*$/s, '')).toReversed();
+  const r = place.fresh();
+  const n = place.fresh();
+  const ofName = `${r}.${name} = ${quoteLiteral(own)}`;
+  if (namespace === null) return words(`(SELECT ${r}.oid FROM pg_catalog.${relation} AS ${r} WHERE ${ofName})`);
+  const ofSchema =
+    schema === undefined
+      ? `${n}.nspname IN (current_schema(), 'pg_catalog')`
+      : `${n}.nspname = ${quoteLiteral(schema)}`;
+  const order = schema === undefined ? ` ORDER BY ${n}.nspname <> 'pg_catalog', ${r}.oid` : ` ORDER BY ${r}.oid`;
+  return words(
+    `(SELECT ${r}.oid FROM pg_catalog.${relation} AS ${r} JOIN pg_catalog.pg_namespace AS ${n} ON ${n}.oid = ${r}.${namespace} WHERE ${ofName} AND ${ofSchema}${order} LIMIT 1)`,
+  );
+}
+
+const NO_OBJECT = { relation: 'pg_class', name: 'relname', namespace: 'relnamespace' };
+
+/** The names of a text with dots: those without quotes are folded. */
+function namesOf(constant: string): readonly string[] {
+  const tokens = new Tokenizer(constant);
+  const names: string[] = [];
+  try {
+    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      if (token.kind === 'word') names.push(foldIdentifier(constant.slice(token.start, token.end)));
+      else if (token.kind === 'quoted') names.push(identifierText(constant, token));
+    }
+  } catch {
+    return [constant];
+  }
+  return names;
+}
+
+/** The number of an object by a text that is computed. */
+export function numberOfText(type: string, value: Sql, place: WritePlace): Sql {
+  const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
+  const [r, n] = [place.fresh(), place.fresh()];
+  if (type === 'regtype') {
+    return form`(SELECT min(${r}.oid) FROM pg_catalog.pg_type AS ${r} LEFT JOIN pg_catalog.skein_types AS ${n} ON ${n}.oid = ${r}.oid WHERE ${value} IN (${r}.typname, ${n}.name, 'pg_catalog.' || ${r}.typname))`;
+  }
+  if (namespace === null)
+    return form`(SELECT min(${r}.oid) FROM pg_catalog.${relation} AS ${r} WHERE ${r}.${name} = ${value})`;
+  return form`(SELECT min(${r}.oid) FROM pg_catalog.${relation} AS ${r} JOIN pg_catalog.pg_namespace AS ${n} ON ${n}.oid = ${r}.${namespace} WHERE replace(${value}, '"', '') = ${n}.nspname || '.' || ${r}.${name} OR (replace(${value}, '"', '') = ${r}.${name} AND ${n}.nspname IN (current_schema(), 'pg_catalog')))`;
+}
+
+/** The name of an object by its number, as Postgres shows it. */
+export function nameOf(type: string, value: Sql, place: WritePlace): Sql {
+  const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
+  const [r, n] = [place.fresh(), place.fresh()];
+  const shown =
+    type === 'regtype'
+      ? form`(SELECT ${r}.name FROM pg_catalog.skein_types AS ${r} WHERE ${r}.oid = ${value})`
+      : namespace === null
+        ? form`(SELECT ${r}.${name} FROM pg_catalog.${relation} AS ${r} WHERE ${r}.oid = ${value})`
+        : form`(SELECT CASE WHEN ${n}.nspname IN (current_schema(), 'pg_catalog') THEN '' ELSE ${n}.nspname || '.' END || ${r}.${name} FROM pg_catalog.${relation} AS ${r} JOIN pg_catalog.pg_namespace AS ${n} ON ${n}.oid = ${r}.${namespace} WHERE ${r}.oid = ${value})`;
+  return form`(CASE WHEN ${value} = 0 THEN '-' ELSE coalesce(${shown}, CAST(${value} AS VARCHAR)) END)`;
+}

@@ -1,0 +1,342 @@
+// long file: one function for each kind of expression
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { writeCall } from './calls.ts';
+import { at, join, form, words, type Sql } from './parts.ts';
+import { columnNamed, type WritePlace, type Typed } from './scope.ts';
+import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, type Node } from './tree.ts';
+import { castAs, constantText, typeNamed } from './casts.ts';
+import { widerType } from '../../binding/pg-types.ts';
+
+/** Writes an expression. @throws NotRead for what is not written anew, SkeinError for names that Postgres does not have */
+export function writeExpression(node: Node, place: WritePlace): Typed {
+  const { kind, of } = node;
+  const location = locationIn(of);
+  const value = location === undefined ? undefined : place.valueAt(location);
+  if (value !== undefined && (kind === 'A_Const' || kind === 'TypeCast')) return { sql: [value], type: null };
+  const writer = WRITERS[kind];
+  if (writer === undefined) throw new NotRead(kind);
+  const written = writer(of, place);
+  return { ...written, sql: at(location, written.sql) };
+}
+
+type Writer = (of: JsonObject, place: WritePlace) => Typed;
+
+const WRITERS: Readonly<Record<string, Writer>> = {
+  ColumnRef: columnRef,
+  A_Const: constant,
+  TypeCast: (of, place) => {
+    const type = typeNamed(objectIn(of, 'typeName') ?? {});
+    const arg = nodeOf(of['arg']);
+    return castAs(type, { node: arg, write: () => writeExpression(arg, place) }, place);
+  },
+  FuncCall: (of, place) => writeCall(of, place, writeExpression),
+  A_Expr: operator,
+  BoolExpr: (of, place) => {
+    const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place).sql);
+    const op = textIn(of, 'boolop');
+    const [first = []] = args;
+    if (op === 'NOT_EXPR') return { sql: form`(NOT ${first})`, type: 'bool' };
+    return { sql: form`(${join(args, op === 'AND_EXPR' ? ' AND ' : ' OR ')})`, type: 'bool' };
+  },
+  NullTest: (of, place) => {
+    const { sql: arg } = writeExpression(nodeOf(of['arg']), place);
+    return { sql: form`(${arg} IS ${textIn(of, 'nulltesttype') === 'IS_NULL' ? '' : 'NOT '}NULL)`, type: 'bool' };
+  },
+  BooleanTest: (of, place) => {
+    const { sql: arg } = writeExpression(nodeOf(of['arg']), place);
+    const test = textIn(of, 'booltesttype').replaceAll('_', ' ').replace('UNKNOWN', 'NULL');
+    return { sql: form`(CAST(${arg} AS BOOLEAN) ${test})`, type: 'bool' };
+  },
+  CaseExpr: caseOf,
+  CoalesceExpr: (of, place) => {
+    const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place));
+    return {
+      sql: form`coalesce(${join(
+        args.map((arg) => arg.sql),
+        ', ',
+      )})`,
+      type: firstType(args),
+    };
+  },
+  MinMaxExpr: (of, place) => {
+    const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place));
+    const name = textIn(of, 'op') === 'IS_GREATEST' ? 'greatest' : 'least';
+    return {
+      sql: form`${name}(${join(
+        args.map((arg) => arg.sql),
+        ', ',
+      )})`,
+      type: firstType(args),
+    };
+  },
+  SubLink: subLink,
+  A_Indirection: indirection,
+  A_ArrayExpr: (of, place) => {
+    const args = nodesOf(of['elements']).map((arg) => writeExpression(arg, place));
+    const type = firstType(args);
+    return {
+      sql: form`[${join(
+        args.map((arg) => arg.sql),
+        ', ',
+      )}]`,
+      type: type === null ? null : `_${type}`,
+    };
+  },
+  RowExpr: (of, place) => {
+    const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place).sql);
+    return { sql: form`(${join(args, ', ')})`, type: null };
+  },
+  // All that tools name are those of the database, or compare bytes, as DuckDB does.
+  CollateClause: (of, place) => writeExpression(nodeOf(of['arg']), place),
+  SQLValueFunction: (of) => {
+    const name = textIn(of, 'op')
+      .replace(/^SVFOP_/, '')
+      .toLowerCase();
+    if (!VALUES.has(name)) throw new NotRead(name);
+    return { sql: words(name), type: name.startsWith('current_t') || name.startsWith('local') ? null : 'name' };
+  },
+};
+
+const VALUES: ReadonlySet<string> = new Set([
+  'current_date',
+  'current_time',
+  'current_timestamp',
+  'localtime',
+  'localtimestamp',
+  'current_role',
+  'current_user',
+  'user',
+  'session_user',
+  'current_catalog',
+  'current_schema',
+]);
+
+const firstType = (of: readonly Typed[]): string | null =>
+  of.find(({ type }) => type !== null && type !== 'unknown')?.type ??
+  of.find(({ type }) => type !== null)?.type ??
+  null;
+
+function columnRef(of: JsonObject, place: WritePlace): Typed {
+  const parts = namesIn(of['fields']);
+  const [name = '', table] = parts.toReversed();
+  if (name === '*')
+    return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), type: null };
+  const found = columnNamed(parts.slice(-2), place.scope);
+  const relation = found?.source.relation ?? null;
+  if (relation !== null && table !== undefined) {
+    const isColumn = found?.source.columns?.some((column) => column.name === name) === true;
+    if (name === 'tableoid') return { sql: words(`CAST(${place.numberOf(relation) ?? 0} AS BIGINT)`), type: 'oid' };
+    if (!isColumn && (name === 'xmin' || name === 'xmax')) return { sql: words('CAST(0 AS BIGINT)'), type: 'xid' };
+  }
+  // A query that is written around it may have a column of the same name.
+  const isKnown = found?.source.columns != null && found.source.alias !== '';
+  const full = parts.length === 1 && isKnown ? [found.source.alias, name] : parts;
+  return { sql: words(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
+}
+
+function constant(of: JsonObject): Typed {
+  if (of['isnull'] === true) return { sql: words('NULL'), type: 'unknown' };
+  const string = objectIn(of, 'sval');
+  if (string !== undefined) return { sql: words(quoteLiteral(textIn(string, 'sval'))), type: 'unknown' };
+  const integer = objectIn(of, 'ival');
+  if (integer !== undefined) return { sql: words(String(Number(integer['ival'] ?? 0))), type: 'int4' };
+  const float = objectIn(of, 'fval');
+  if (float !== undefined) {
+    const value = textIn(float, 'fval');
+    return { sql: words(value), type: /^\d+$/.test(value) ? 'int8' : 'numeric' };
+  }
+  const boolean = objectIn(of, 'boolval');
+  if (boolean !== undefined) return { sql: words(boolean['boolval'] === true ? 'true' : 'false'), type: 'bool' };
+  throw new NotRead('a constant');
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
+/** Regular expressions; those of DuckDB take no texts that are no expressions. */
+const MATCHES: Readonly<Record<string, readonly [not: string, options: string]>> = {
+  '~': ['', ''],
+  '~*': ['', `, 'i'`],
+  '!~': ['NOT ', ''],
+  '!~*': ['NOT ', `, 'i'`],
+};
+const LIKES: Readonly<Record<string, string>> = {
+  '~~': 'LIKE',
+  '!~~': 'NOT LIKE',
+  '~~*': 'ILIKE',
+  '!~~*': 'NOT ILIKE',
+};
+
+function operator(of: JsonObject, place: WritePlace): Typed {
+  const kind = textIn(of, 'kind');
+  const name = namesIn(of['name']).at(-1) ?? '';
+  const left = of['lexpr'] === undefined ? null : writeExpression(nodeOf(of['lexpr']), place);
+  const right = (): Typed => writeExpression(nodeOf(of['rexpr']), place);
+  const list = (): readonly Sql[] => {
+    const inner = nodeOf(of['rexpr']);
+    const items = inner.kind === 'List' ? nodesOf(inner.of['items']) : [inner];
+    return items.map((item) => compared(item, left?.type ?? null, place));
+  };
+  const own = left?.sql ?? [];
+  switch (kind) {
+    case 'AEXPR_OP':
+      return binary(name, left, { right: right(), node: nodeOf(of['rexpr']) }, place);
+    case 'AEXPR_LIKE':
+    case 'AEXPR_ILIKE': {
+      const pattern = right().sql;
+      return { sql: form`(${own} ${LIKES[name] ?? 'LIKE'} ${pattern})`, type: 'bool' };
+    }
+    case 'AEXPR_IN':
+      return { sql: form`(${own} ${name === '<>' ? 'NOT ' : ''}IN (${join(list(), ', ')}))`, type: 'bool' };
+    case 'AEXPR_OP_ANY':
+    case 'AEXPR_OP_ALL':
+      return quantified(name, kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL', { left: own, of }, place);
+    case 'AEXPR_DISTINCT':
+      return { sql: form`(${own} IS DISTINCT FROM ${right().sql})`, type: 'bool' };
+    case 'AEXPR_NOT_DISTINCT':
+      return { sql: form`(${own} IS NOT DISTINCT FROM ${right().sql})`, type: 'bool' };
+    case 'AEXPR_NULLIF':
+      return { sql: form`nullif(${own}, ${right().sql})`, type: left?.type ?? null };
+    case 'AEXPR_BETWEEN':
+    case 'AEXPR_NOT_BETWEEN': {
+      const [low = [], high = []] = list();
+      return { sql: form`(${own} ${kind === 'AEXPR_BETWEEN' ? '' : 'NOT '}BETWEEN ${low} AND ${high})`, type: 'bool' };
+    }
+    default:
+      throw new NotRead(kind);
+  }
+}
+
+function binary(
+  name: string,
+  left: Typed | null,
+  { right, node }: { readonly right: Typed; readonly node: Node },
+  place: WritePlace,
+): Typed {
+  if (left === null) return { sql: form`(${name} ${right.sql})`, type: right.type };
+  const match = MATCHES[name];
+  if (match !== undefined) {
+    const value = left.type === 'unknown' || left.type === 'text' ? left.sql : form`CAST(${left.sql} AS VARCHAR)`;
+    return { sql: form`(${match[0]}regexp_matches(${value}, ${right.sql}${match[1]}))`, type: 'bool' };
+  }
+  if (LIKES[name] !== undefined) return { sql: form`(${left.sql} ${LIKES[name] ?? ''} ${right.sql})`, type: 'bool' };
+  if (COMPARISONS.has(name)) {
+    return { sql: form`(${left.sql} ${name} ${compared(node, left.type, place)})`, type: 'bool' };
+  }
+  if (name === '||') {
+    const isList = [left, right].some(({ type }) => type?.startsWith('_') === true);
+    if (isList) return { sql: form`list_concat(${left.sql}, ${right.sql})`, type: left.type ?? right.type };
+    return { sql: form`(${left.sql} || ${right.sql})`, type: 'text' };
+  }
+  const isWhole = [left, right].every(({ type }) => type !== null && /^int[248]$/.test(type));
+  if (name === '/' && isWhole)
+    return { sql: form`(${left.sql} // ${right.sql})`, type: widerType(left.type, right.type) };
+  if (name === '@>' || name === '<@' || name === '&&' || PLAIN.has(name)) {
+    const isArithmetic = PLAIN.has(name);
+    return {
+      sql: form`(${left.sql} ${name} ${right.sql})`,
+      type: isArithmetic ? widerType(left.type, right.type) : 'bool',
+    };
+  }
+  throw new NotRead(`the operator ${name}`);
+}
+
+const PLAIN: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '<<', '>>', '^']);
+
+/** The other side of a comparison: a text of it becomes the type of the first. */
+function compared(node: Node, type: string | null, place: WritePlace): Sql {
+  const written = writeExpression(node, place);
+  if (type === null || constantText(node) === undefined) return written.sql;
+  return type.startsWith('reg') || type.startsWith('_')
+    ? castAs(type, { node, write: () => written }, place).sql
+    : written.sql;
+}
+
+/** `= ANY('{r,p}')`, `= ANY(array)`, `= ANY(SELECT ...)` */
+function quantified(
+  name: string,
+  word: 'ANY' | 'ALL',
+  { left, of }: { readonly left: Sql; readonly of: JsonObject },
+  place: WritePlace,
+): Typed {
+  const node = nodeOf(of['rexpr']);
+  const constantList = constantText(node);
+  const right =
+    constantList === undefined
+      ? writeExpression(node, place).sql
+      : castAs('_text', { node, write: () => writeExpression(node, place) }, place).sql;
+  if (!COMPARISONS.has(name)) throw new NotRead(`${name} ${word}`);
+  if (name === '=' && word === 'ANY') return { sql: form`list_contains(${right}, ${left})`, type: 'bool' };
+  if ((name === '<>' || name === '!=') && word === 'ALL') {
+    return { sql: form`(NOT list_contains(${right}, ${left}))`, type: 'bool' };
+  }
+  return { sql: form`(${left} ${name} ${word}(${right}))`, type: 'bool' };
+}
+
+function caseOf(of: JsonObject, place: WritePlace): Typed {
+  const arg = of['arg'] === undefined ? null : writeExpression(nodeOf(of['arg']), place);
+  const whens = nodesOf(of['args']).map(({ of: when }) => ({
+    condition:
+      arg === null ? writeExpression(nodeOf(when['expr']), place).sql : compared(nodeOf(when['expr']), arg.type, place),
+    result: writeExpression(nodeOf(when['result']), place),
+  }));
+  const otherwise = of['defresult'] === undefined ? null : writeExpression(nodeOf(of['defresult']), place);
+  const branches = whens.map(({ condition, result }) => form`WHEN ${condition} THEN ${result.sql}`);
+  const results = [...whens.map(({ result }) => result), ...(otherwise === null ? [] : [otherwise])];
+  const type = firstType(results);
+  const last = otherwise === null ? form`` : form` ELSE ${otherwise.sql}`;
+  return {
+    sql: form`(CASE ${arg === null ? [] : form`${arg.sql} `}${join(branches, ' ')}${last} END)`,
+    type: type === 'unknown' ? 'text' : type,
+  };
+}
+
+function subLink(of: JsonObject, place: WritePlace): Typed {
+  const { sql: query, columns } = place.query(of['subselect'], place.scope);
+  const type = columns?.[0]?.type ?? null;
+  const shown = type === 'unknown' ? 'text' : type;
+  switch (textIn(of, 'subLinkType')) {
+    case 'EXISTS_SUBLINK':
+      return { sql: form`EXISTS (${query})`, type: 'bool' };
+    case 'EXPR_SUBLINK':
+      return { sql: form`(${query})`, type: shown };
+    case 'ARRAY_SUBLINK':
+      return { sql: form`ARRAY(${query})`, type: shown === null ? null : `_${shown}` };
+    case 'ANY_SUBLINK':
+    case 'ALL_SUBLINK': {
+      const { sql: test } = writeExpression(nodeOf(of['testexpr']), place);
+      const name = namesIn(of['operName']).at(-1);
+      if (name === undefined) return { sql: form`(${test} IN (${query}))`, type: 'bool' };
+      if (!COMPARISONS.has(name)) throw new NotRead(name);
+      const word = textIn(of, 'subLinkType') === 'ANY_SUBLINK' ? 'ANY' : 'ALL';
+      return { sql: form`(${test} ${name} ${word}(${query}))`, type: 'bool' };
+    }
+    default:
+      throw new NotRead('a subquery');
+  }
+}
+
+/** Vectors count from 0, arrays from 1. */
+const VECTORS: ReadonlySet<string> = new Set(['int2vector', 'oidvector']);
+
+function indirection(of: JsonObject, place: WritePlace): Typed {
+  let value: Typed = writeExpression(nodeOf(of['arg']), place);
+  for (const { kind, of: step } of nodesOf(of['indirection'])) {
+    if (kind === 'String') {
+      value = { sql: form`(${value.sql}).${quoteIdentifier(textIn(step, 'sval'))}`, type: null };
+    } else if (kind === 'A_Indices') {
+      const shift = value.type !== null && VECTORS.has(value.type) ? ' + 1' : '';
+      const index = (name: string): Sql =>
+        isObject(step[name]) ? form`${writeExpression(nodeOf(step[name]), place).sql}${shift}` : [];
+      const isSlice = step['is_slice'] === true;
+      const bounds = isSlice ? form`${index('lidx')}:${index('uidx')}` : index('uidx');
+      value = { sql: form`(${value.sql})[${bounds}]`, type: isSlice ? value.type : elementOf(value.type) };
+    } else throw new NotRead(kind);
+  }
+  return value;
+}
+
+export function elementOf(type: string | null): string | null {
+  if (type === 'int2vector') return 'int2';
+  if (type === 'oidvector') return 'oid';
+  return type?.startsWith('_') === true ? type.slice(1) : null;
+}

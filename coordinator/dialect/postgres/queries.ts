@@ -1,0 +1,201 @@
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { sortBy } from './calls.ts';
+import { isVector, nameOf, vectorText } from './casts.ts';
+import { writeExpression } from './expressions.ts';
+import { figureName } from './figure-name.ts';
+import { writeSource } from './sources.ts';
+import { join, form, words, type Sql } from './parts.ts';
+import { openScope, type Column, type WritePlace, type WriterScope, type Typed, type Written } from './scope.ts';
+import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, textIn, type Node } from './tree.ts';
+import { isNumbered } from '../../binding/pg-types.ts';
+
+export type QueryPlace = Omit<WritePlace, 'scope' | 'query'>;
+
+/** Writes a SELECT, and the queries within it. `isTop`: its columns are those of the result. */
+export function writeQuery(of: JsonObject, parent: WriterScope | null, place: QueryPlace, isTop = false): Written {
+  const scope = openScope(parent);
+  const withs = withClause(of, scope, place);
+  const body =
+    textIn(of, 'op') === 'SETOP_NONE' || textIn(of, 'op') === ''
+      ? selectOf(of, scope, place, isTop)
+      : setOf(of, scope, place);
+  const inside = placeWithin(scope, place);
+  const order = nodesOf(of['sortClause']).map((one) =>
+    sortBy(one.of, inside, (node, where) => namedResult(node, body.columns) ?? writeExpression(node, where)),
+  );
+  const ordered = order.length === 0 ? [] : form` ORDER BY ${join(order, ', ')}`;
+  const count = of['limitCount'] === undefined ? [] : limitOf('LIMIT', of['limitCount'] as JsonObject, inside);
+  const offset = of['limitOffset'] === undefined ? [] : limitOf('OFFSET', of['limitOffset'] as JsonObject, inside);
+  if (of['lockingClause'] !== undefined || textIn(of, 'limitOption') === 'LIMIT_OPTION_WITH_TIES') {
+    throw new NotRead('FOR UPDATE');
+  }
+  return { sql: form`${withs}${body.sql}${ordered}${count}${offset}`, columns: body.columns };
+}
+
+/** A name of the result comes before one of FROM. */
+function namedResult(node: Node, columns: readonly Column[] | null): Typed | undefined {
+  const parts = node.kind === 'ColumnRef' ? namesIn(node.of['fields']) : [];
+  const [name = ''] = parts;
+  const found = parts.length === 1 ? columns?.find((column) => column.name === name) : undefined;
+  return found === undefined ? undefined : { sql: words(quoteIdentifier(name)), type: found.type };
+}
+
+function limitOf(word: string, value: JsonObject, place: WritePlace): Sql {
+  return form` ${word} ${writeExpression(nodeOf(value), place).sql}`;
+}
+
+const placeWithin = (scope: WriterScope, place: QueryPlace): WritePlace => ({
+  ...place,
+  scope,
+  query: (node, inner) => writeQuery(selectIn(node), inner, place),
+});
+
+function selectIn(node: unknown): JsonObject {
+  const { kind, of } = nodeOf(node as JsonObject);
+  if (kind !== 'SelectStmt') throw new NotRead(kind);
+  return of;
+}
+
+function withClause(of: JsonObject, scope: WriterScope, place: QueryPlace): Sql {
+  const clause = objectIn(of, 'withClause');
+  if (clause === undefined) return [];
+  const isRecursive = clause['recursive'] === true;
+  const written = nodesOf(clause['ctes']).map(({ of: cte }) => {
+    const name = textIn(cte, 'ctename');
+    const aliases = namesIn(cte['aliascolnames']);
+    const query = selectIn(cte['ctequery']);
+    if (isRecursive) scope.common.set(name, recursiveColumns(query, scope, place, aliases));
+    const inner = writeQuery(query, scope, place);
+    scope.common.set(name, renamed(inner.columns, aliases));
+    const names = aliases.length === 0 ? '' : `(${aliases.map(quoteIdentifier).join(', ')})`;
+    return form`${quoteIdentifier(name)}${names} AS (${inner.sql})`;
+  });
+  return form`WITH ${isRecursive ? 'RECURSIVE ' : ''}${join(written, ', ')} `;
+}
+
+/** The columns of a query that reads itself are those of its first part. */
+function recursiveColumns(
+  of: JsonObject,
+  scope: WriterScope,
+  place: QueryPlace,
+  aliases: readonly string[],
+): readonly Column[] | null {
+  const first = objectIn(of, 'larg');
+  return first === undefined ? null : renamed(writeQuery(first, scope, place).columns, aliases);
+}
+
+const renamed = (columns: readonly Column[] | null, aliases: readonly string[]): readonly Column[] | null =>
+  columns === null ? null : columns.map((column, i) => ({ ...column, name: aliases[i] ?? column.name }));
+
+function setOf(of: JsonObject, scope: WriterScope, place: QueryPlace): Written {
+  const word = { SETOP_UNION: 'UNION', SETOP_INTERSECT: 'INTERSECT', SETOP_EXCEPT: 'EXCEPT' }[textIn(of, 'op')];
+  const [left, right] = [objectIn(of, 'larg'), objectIn(of, 'rarg')];
+  if (word === undefined || left === undefined || right === undefined) throw new NotRead('a set operation');
+  const a = writeQuery(left, scope, place);
+  const b = writeQuery(right, scope, place);
+  const all = of['all'] === true ? ' ALL' : '';
+  const columns = a.columns?.map((column, i) => {
+    const other = b.columns?.[i]?.type ?? null;
+    return column.type === 'unknown' ? { ...column, type: other } : column;
+  });
+  return { sql: form`(${a.sql}) ${word}${all} (${b.sql})`, columns: columns ?? null };
+}
+
+function selectOf(of: JsonObject, scope: WriterScope, place: QueryPlace, isTop: boolean): Written {
+  const inside = placeWithin(scope, place);
+  if (of['valuesLists'] !== undefined) return valuesOf(of, inside);
+  const from = nodesOf(of['fromClause']).map((one) => writeSource(one, inside));
+  const distinct = distinctOf(of, inside);
+  const targets = nodesOf(of['targetList']).flatMap((target) => targetOf(target.of, inside, isTop));
+  const where =
+    of['whereClause'] === undefined ? [] : form` WHERE ${conditionOf(of['whereClause'] as JsonObject, inside)}`;
+  const groups = nodesOf(of['groupClause']).map((one) => writeExpression(one, inside).sql);
+  const group = groups.length === 0 ? [] : form` GROUP BY ${join(groups, ', ')}`;
+  const having =
+    of['havingClause'] === undefined ? [] : form` HAVING ${conditionOf(of['havingClause'] as JsonObject, inside)}`;
+  if (of['windowClause'] !== undefined || of['intoClause'] !== undefined || of['groupDistinct'] === true) {
+    throw new NotRead('a clause');
+  }
+  const tables = from.length === 0 ? [] : form` FROM ${join(from, ', ')}`;
+  const list = join(
+    targets.map((one) => one.sql),
+    ', ',
+  );
+  const columns = targets.every(({ columns: known }) => known !== null)
+    ? targets.flatMap(({ columns: known }) => known ?? [])
+    : null;
+  return { sql: form`SELECT ${distinct}${list}${tables}${where}${group}${having}`, columns };
+}
+
+const conditionOf = (node: JsonObject, place: WritePlace): Sql => writeExpression(nodeOf(node), place).sql;
+
+function distinctOf(of: JsonObject, place: WritePlace): Sql {
+  const list = of['distinctClause'];
+  if (!Array.isArray(list)) return [];
+  const keys = (list as readonly JsonObject[]).filter((one) => isObject(one) && Object.keys(one).length > 0);
+  if (keys.length === 0) return words('DISTINCT ');
+  return form`DISTINCT ON (${join(
+    keys.map((one) => conditionOf(one, place)),
+    ', ',
+  )}) `;
+}
+
+function valuesOf(of: JsonObject, place: WritePlace): Written {
+  const rows = nodesOf(of['valuesLists']).map((row) =>
+    nodesOf(row.of['items']).map((one) => writeExpression(one, place)),
+  );
+  const written = rows.map(
+    (row) =>
+      form`(${join(
+        row.map((one) => one.sql),
+        ', ',
+      )})`,
+  );
+  const columns = (rows[0] ?? []).map(({ type }, i) => ({ name: `column${i + 1}`, type }));
+  const names = columns.map(({ name }) => name).join(', ');
+  return { sql: form`SELECT * FROM (VALUES ${join(written, ', ')}) AS ${place.fresh()}(${names})`, columns };
+}
+
+/** Columns that every relation has, which are written otherwise. */
+const SYSTEM: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'xmax']);
+
+type Target = { readonly sql: Sql; readonly columns: readonly Column[] | null };
+
+function targetOf(of: JsonObject, place: WritePlace, isTop: boolean): Target | Target[] {
+  const node = nodeOf(of['val']);
+  const parts = node.kind === 'ColumnRef' ? namesIn(node.of['fields']) : [];
+  if (parts.at(-1) === '*') return starOf(parts, place, isTop);
+  const written = writeExpression(node, place);
+  const name = textIn(of, 'name') || figureName(node);
+  const shown = isTop ? shownValue(written, place) : written;
+  const isNamed = node.kind === 'ColumnRef' && name === parts.at(-1) && shown === written && !SYSTEM.has(name);
+  const alias = isNamed ? [] : form` AS ${quoteIdentifier(name)}`;
+  return { sql: form`${shown.sql}${alias}`, columns: [{ name, type: shown.type === 'unknown' ? 'text' : shown.type }] };
+}
+
+/** Columns of a star, one by one where they must be shown otherwise. */
+function starOf(parts: readonly string[], place: WritePlace, isTop: boolean): Target | Target[] {
+  const [, table] = parts.toReversed();
+  const sources = place.scope.sources.filter(({ alias }) => table === undefined || alias === table);
+  const columns = sources.every((source) => source.columns !== null)
+    ? sources.flatMap((source) => source.columns ?? [])
+    : null;
+  const isPlain =
+    !isTop || columns === null || !columns.some(({ type }) => type !== null && (isNumbered(type) || isVector(type)));
+  if (isPlain)
+    return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), columns };
+  return sources.flatMap(({ alias, columns: its }) =>
+    (its ?? []).map(({ name, type }) => {
+      const value: Typed = { sql: words(`${quoteIdentifier(alias)}.${quoteIdentifier(name)}`), type };
+      return { sql: form`${shownValue(value, place).sql} AS ${quoteIdentifier(name)}`, columns: [{ name, type }] };
+    }),
+  );
+}
+
+/** A value of the result: names of what numbers mean, and vectors as Postgres prints them. */
+function shownValue(value: Typed, place: WritePlace): Typed {
+  if (value.type !== null && isNumbered(value.type)) return { ...value, sql: nameOf(value.type, value.sql, place) };
+  if (isVector(value.type)) return { ...value, sql: vectorText(value.sql) };
+  return value;
+}

@@ -1,0 +1,151 @@
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { elementOf, writeExpression } from './expressions.ts';
+import { at, join, form, words, type Sql } from './parts.ts';
+import { commonTable, type Column, type WritePlace, type FromItem } from './scope.ts';
+import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
+
+/** Writes something of FROM, and adds its names to the scope. */
+export function writeSource({ kind, of }: Node, place: WritePlace): Sql {
+  const location = locationIn(of);
+  switch (kind) {
+    case 'RangeVar':
+      return at(location, rangeVar(of, place));
+    case 'RangeSubselect':
+      return rangeSubselect(of, place);
+    case 'RangeFunction':
+      return rangeFunction(of, place);
+    case 'JoinExpr':
+      return joinOf(of, place);
+    default:
+      throw new NotRead(kind);
+  }
+}
+
+type Alias = { readonly name: string; readonly columns: readonly string[] };
+
+function aliasOf(of: JsonObject): Alias | undefined {
+  const alias = objectIn(of, 'alias');
+  return alias === undefined ? undefined : { name: textIn(alias, 'aliasname'), columns: namesIn(alias['colnames']) };
+}
+
+function aliasSql(alias: Alias | undefined): string {
+  if (alias === undefined) return '';
+  const columns = alias.columns.length === 0 ? '' : `(${alias.columns.map(quoteIdentifier).join(', ')})`;
+  return ` AS ${quoteIdentifier(alias.name)}${columns}`;
+}
+
+const add = (place: WritePlace, source: FromItem, columns: readonly string[] = []): void =>
+  void place.scope.sources.push({
+    ...source,
+    columns: source.columns?.map((column, i) => ({ ...column, name: columns[i] ?? column.name })) ?? null,
+  });
+
+function rangeVar(of: JsonObject, place: WritePlace): Sql {
+  const [catalog, schema, name] = ['catalogname', 'schemaname', 'relname'].map((one) => textIn(of, one));
+  const alias = aliasOf(of);
+  const own = name ?? '';
+  const common = schema === '' ? commonTable(own, place.scope) : undefined;
+  const given = alias?.name ?? own;
+  if (common !== undefined) {
+    add(place, { alias: given, columns: common, relation: null }, alias?.columns);
+    return words(`${quoteIdentifier(own)}${aliasSql(alias)}`);
+  }
+  const inSchema = schema === '' ? 'pg_catalog' : (schema ?? '');
+  const columns = place.relations(inSchema, own);
+  if (columns === undefined && schema === 'pg_catalog') {
+    throw unknownName('TABLE_NOT_FOUND', `the relation ${own} does not exist`, locationIn(of));
+  }
+  if (columns !== undefined && (schema !== '' || own.startsWith('pg_'))) {
+    add(place, { alias: given, columns, relation: own }, alias?.columns);
+    return words(
+      `${quoteIdentifier(inSchema)}.${quoteIdentifier(own)}${aliasSql(alias ?? { name: own, columns: [] })}`,
+    );
+  }
+  add(place, { alias: given, columns: null, relation: null });
+  const parts = [catalog ?? '', schema ?? '', own].filter((part) => part !== '');
+  return words(`${parts.map(quoteIdentifier).join('.')}${aliasSql(alias)}`);
+}
+
+function rangeSubselect(of: JsonObject, place: WritePlace): Sql {
+  const isLateral = of['lateral'] === true;
+  const { sql: query, columns } = place.query(of['subquery'], isLateral ? place.scope : outside(place));
+  const alias = aliasOf(of);
+  add(place, { alias: alias?.name ?? '', columns, relation: null }, alias?.columns);
+  return form`${isLateral ? 'LATERAL ' : ''}(${query})${aliasSql(alias)}`;
+}
+
+/** The names that a subquery in FROM sees. */
+const outside = ({ scope }: WritePlace): WritePlace['scope'] => ({
+  sources: [],
+  parent: scope.parent,
+  common: scope.common,
+});
+
+/** A function in FROM: `unnest(a) WITH ORDINALITY AS u(x, n)`. */
+function rangeFunction(of: JsonObject, place: WritePlace): Sql {
+  const [first] = nodesOf(of['functions']);
+  const [call] = nodesOf(first?.of['items']);
+  if (call?.kind !== 'FuncCall' || of['is_rowsfrom'] === true || of['coldeflist'] !== undefined)
+    throw new NotRead('a function in FROM');
+  const [name = '', schema] = namesIn(call.of['funcname']).toReversed();
+  const alias = aliasOf(of);
+  const relation = place.relations('pg_catalog', name);
+  if (relation !== undefined && nodesOf(call.of['args']).length === 0) {
+    add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
+    return words(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
+  }
+  const args = nodesOf(call.of['args']).map((arg) => writeExpression(arg, place));
+  const isOrdinal = of['ordinality'] === true;
+  const element = name === 'unnest' ? elementOf(args[0]?.type ?? null) : (args[0]?.type ?? null);
+  const given = alias?.name ?? name;
+  const columns: readonly Column[] = [
+    { name: alias?.columns[0] ?? given, type: element },
+    ...(isOrdinal ? [{ name: alias?.columns[1] ?? 'ordinality', type: 'int8' }] : []),
+  ];
+  const list = listOf(
+    name,
+    args.map((arg) => arg.sql),
+  );
+  if (list === undefined) {
+    if (schema === 'pg_catalog' || name.startsWith('pg_')) {
+      throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, locationIn(call.of));
+    }
+    throw new NotRead(name);
+  }
+  add(place, { alias: given, columns, relation: null });
+  const names = columns.map((column) => quoteIdentifier(column.name));
+  const ordinal = isOrdinal ? form`, unnest(range(1, len(${list}) + 1)) AS ${names[1] ?? ''}` : [];
+  return form`LATERAL (SELECT unnest(${list}) AS ${names[0] ?? ''}${ordinal}) AS ${quoteIdentifier(given)}`;
+}
+
+function listOf(name: string, args: readonly Sql[]): Sql | undefined {
+  const [first = [], ...more] = args;
+  if (name === 'unnest' && more.length === 0) return first;
+  if (name === 'generate_series') return form`generate_series(${join(args, ', ')})`;
+  if (name === 'generate_subscripts') return form`range(1, len(${first}) + 1)`;
+  // No table is a partition.
+  if (name === 'pg_partition_ancestors' || name === 'pg_partition_tree') return form`CAST([] AS BIGINT[])`;
+  if (name === 'string_to_table') return form`string_split(${join(args, ', ')})`;
+  return undefined;
+}
+
+const JOINS: Readonly<Record<string, string>> = {
+  JOIN_INNER: 'JOIN',
+  JOIN_LEFT: 'LEFT JOIN',
+  JOIN_RIGHT: 'RIGHT JOIN',
+  JOIN_FULL: 'FULL JOIN',
+};
+
+function joinOf(of: JsonObject, place: WritePlace): Sql {
+  const word = JOINS[textIn(of, 'jointype')];
+  if (word === undefined || of['alias'] !== undefined) throw new NotRead('a join');
+  const left = writeSource(nodeOf(of['larg']), place);
+  const right = writeSource(nodeOf(of['rarg']), place);
+  if (of['isNatural'] === true) return form`(${left} NATURAL ${word} ${right})`;
+  const using = namesIn(of['usingClause']);
+  if (using.length > 0) return form`(${left} ${word} ${right} USING (${using.map(quoteIdentifier).join(', ')}))`;
+  if (of['quals'] === undefined) return form`(${left} CROSS JOIN ${right})`;
+  const { sql: condition } = writeExpression(nodeOf(of['quals']), place);
+  return form`(${left} ${word} ${right} ON ${condition})`;
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { translatePostgres } from './translate-postgres.ts';
+
+/** Statements that tools send by themselves. */
+const FILE = join(import.meta.dirname, '../../../test/postgres/tool-statements.sql');
+const STATEMENTS = readFileSync(FILE, 'utf8')
+  .split(/^-- \[\d+\].*$/m)
+  .slice(1)
+  .map((text) => text.replaceAll(/^--.*$/gm, '').trim());
+
+test('each query that tools send is written anew, and has columns that are known', async () => {
+  expect(STATEMENTS).toHaveLength(271);
+  const left: string[] = [];
+  for (const text of STATEMENTS) {
+    // Parameters have values when a query is prepared.
+    const sql = text.replaceAll(/\$\d+/g, 'NULL');
+    if (!/^\s*(?:select|with|\()/i.test(sql)) continue;
+    const written = await translatePostgres(sql, []);
+    if (written?.columns == null) left.push(text.slice(0, 60));
+  }
+  expect(left).toMatchInlineSnapshot(`
+    [
+      "SELECT pg_advisory_unlock_all();
+    CLOSE ALL;
+    UNLISTEN *;
+    RESE",
+    ]
+  `);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { translatePostgres } from './translate-postgres.ts';
+
+async function written(sql: string): Promise<{ readonly text: string; readonly types: readonly (string | null)[] }> {
+  const found = await translatePostgres(sql, []);
+  const text = (found?.parts ?? [])
+    .map((part) => ('text' in part ? part.text : sql.slice(part.from, part.to)))
+    .join('');
+  return { text, types: found?.columns?.map(({ type }) => type) ?? [] };
+}
+
+test.each([
+  [
+    `SELECT relname FROM pg_class WHERE relname OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default`,
+    `SELECT "pg_class"."relname" FROM "pg_catalog"."pg_class" AS "pg_class" WHERE (regexp_matches(CAST("pg_class"."relname" AS VARCHAR), '^(t)$'))`,
+  ],
+  [
+    `SELECT 1 FROM pg_class c WHERE c.relkind = ANY('{r,"p q"}')`,
+    `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_class" AS "c" WHERE list_contains(CAST(['r', 'p q'] AS VARCHAR[]), "c"."relkind")`,
+  ],
+  [
+    `SELECT i.indkey[0] FROM pg_index i`,
+    `SELECT ("i"."indkey")[0 + 1] AS "indkey" FROM "pg_catalog"."pg_index" AS "i"`,
+  ],
+  [
+    `SELECT c.tableoid FROM pg_class c`,
+    `SELECT CAST(1259 AS BIGINT) AS "tableoid" FROM "pg_catalog"."pg_class" AS "c"`,
+  ],
+  // Names of the result come before those of FROM.
+  [
+    `SELECT oid AS relname FROM pg_class ORDER BY relname`,
+    `SELECT "pg_class"."oid" AS "relname" FROM "pg_catalog"."pg_class" AS "pg_class" ORDER BY "relname"`,
+  ],
+  [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
+])('%s', async (sql, expected) => {
+  expect((await written(sql)).text).toBe(expected);
+});
+
+test('types of columns are those of Postgres', async () => {
+  const { types } = await written(
+    `SELECT oid, relname, relkind, oid::regclass, relacl, count(*), 'x', relname::text, CASE WHEN true THEN 'a' END FROM pg_class`,
+  );
+  expect(types).toEqual(['oid', 'name', 'char', 'regclass', '_aclitem', 'int8', 'text', 'text', 'text']);
+});
+
+test.each([
+  [`SELECT 1 FROM pg_catalog.pg_nothing`, 'TABLE_NOT_FOUND', 14],
+  [`SELECT pg_catalog.pg_nothing(1)`, 'FUNCTION_NOT_FOUND', 7],
+  [`SELECT 'ä', 'x'::regnothing`, 'TYPE_NOT_FOUND', 18],
+])('%s fails with %s', async (sql, code, position) => {
+  await expect(translatePostgres(sql, [])).rejects.toMatchObject({ code, position });
+});
+
+test.each(['SELECT 1; SELECT 2', 'FROM pg_class SELECT 1', 'INSERT INTO t VALUES (1)', 'SELECT * FROM a FOR UPDATE'])(
+  '%s stays as it is',
+  async (sql) => {
+    expect(await translatePostgres(sql, [])).toBeNull();
+  },
+);
+
+test('a text that is nested deeply is refused, and the next one is read', async () => {
+  const deep = `SELECT ${'('.repeat(60_000)}1${')'.repeat(60_000)} FROM pg_class`;
+  await translatePostgres(deep, []).catch((error: unknown) =>
+    expect(error).toMatchObject({ code: 'STATEMENT_TOO_COMPLEX' }),
+  );
+  expect((await written('SELECT 1')).text).toBe('SELECT 1 AS "?column?"');
+});

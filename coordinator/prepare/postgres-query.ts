@@ -1,0 +1,56 @@
+import { Buffer } from 'node:buffer';
+import type { PostgresText } from '../binding/planner.ts';
+import { postgresType, type PostgresType } from '../binding/pg-types.ts';
+import { ByteOffsets } from '../resolver/byte-offsets.ts';
+import { EditedText } from '../statement/edited-text.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
+import type { PrepareRequest } from './prepare-request.ts';
+
+/** Longest text, in characters, that is written anew: no tool sends a longer one, and Postgres' parser takes its time. */
+const TEXT_MAX = 128 * 1024;
+
+/** Words without which a text has nothing of Postgres' catalog or its dialect; `pg_typeof` and `pg_size_pretty` are ours. */
+const WORDS =
+  /\bpg_(?!typeof\b|size_pretty\b)\w|\breg(?:class|type|proc|procedure|namespace|role|oper|operator|collation)\b|\b_pg_expandarray\b|\b(?:format_type|to_reg[a-z]+|(?:obj|col|shobj)_description|has_[a-z_]+_privilege|generate_subscripts|array_(?:upper|lower)|quote_ident|quote_literal)\b|\boperator\s*\(|\b(?:any|all)\s*\(\s*'|::\s*(?:name|oid)\b/i;
+
+/** Whether a query may be one of Postgres' dialect. */
+export const isPostgresQuery = (sql: string): boolean => sql.length <= TEXT_MAX && WORDS.test(sql);
+
+export type PostgresQuery = {
+  readonly text: EditedText;
+  /** The types of its columns in Postgres; undefined = DuckDB's. */
+  readonly columns: readonly (PostgresType | undefined)[] | null;
+};
+
+/** The query in our dialect; null = it stays as it is. Positions of errors are byte offsets in `sql`. @throws as `Planner.postgres` */
+export async function postgresQuery(
+  sql: string,
+  values: readonly ValuePlace[],
+  { planner, asker, signal }: Pick<PrepareRequest, 'planner' | 'asker' | 'signal'>,
+): Promise<PostgresQuery | null> {
+  const bytesTo = (character: number): number => Buffer.byteLength(sql.slice(0, character));
+  const ranges = values.map(({ start, end }) => ({ from: bytesTo(start), to: bytesTo(end) }));
+  const written = await planner.postgres({ sql, values: ranges }, asker, signal);
+  if (written === null) return null;
+  return { text: editedText(sql, written), columns: written.columns?.map(({ type }) => postgresType(type)) ?? null };
+}
+
+function editedText(sql: string, { parts }: PostgresText): EditedText {
+  const offsets = new ByteOffsets(sql);
+  const text = new EditedText(sql);
+  for (const part of parts) {
+    if ('from' in part) {
+      text.slice(offsets.toCharacter(part.from), offsets.toCharacter(part.to), NOTHING);
+      continue;
+    }
+    if (part.at !== null) {
+      // An empty range: what follows is told to stand there.
+      const place = offsets.toCharacter(part.at);
+      text.slice(place, place, NOTHING);
+    }
+    if (part.text !== '') text.insert(part.text);
+  }
+  return text;
+}
+
+const NOTHING: ReadonlyMap<number, string> = new Map();

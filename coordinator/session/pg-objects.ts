@@ -1,0 +1,284 @@
+// long file: one table of values for each relation
+import type { Field } from '#shared/iceberg/type.ts';
+import type { MadeValue } from '#shared/made-type.ts';
+import { pgList } from '../binding/pg-rows.ts';
+import { pgBuiltinRows, pgRelationNumber } from '../binding/pg-relations.ts';
+import type { Relation } from '../catalog-client/relation.ts';
+import { pgColumnType, type PgColumnType } from './pg-column-type.ts';
+import { columnDefault } from './sql-type-name.ts';
+
+/** Numbers of Postgres' own. */
+const OWNER = 10;
+const HEAP = 2;
+const BTREE = 403;
+const INT_OPERATORS = 1978;
+
+/** Numbers that belong to a table beside its own (`045-object-numbers.ts`). */
+const indexOf = ({ oid }: Relation): number => oid + 1;
+const constraintOf = ({ oid }: Relation): number => oid + 2;
+const rowTypeOf = ({ oid }: Relation): number => oid + 3;
+const defaultOf = ({ oid }: Relation): number => oid + 4;
+
+/** A column that is there, with its number. */
+type Column = { readonly field: Field; readonly number: number; readonly type: PgColumnType };
+
+/** The object that a row is of. */
+type Of = {
+  readonly relation: Relation;
+  /** The row is one of the primary key's index. */
+  readonly isIndex?: boolean;
+  readonly column?: Column;
+};
+
+type Values = Readonly<Record<string, (of: Of) => MadeValue>>;
+
+/** How a relation of Postgres' catalog tells of a table or view. Columns without values have the default of their type. */
+export type PgView = { readonly rows: (relation: Relation) => readonly Of[]; readonly values: Values };
+
+function columnsOf(relation: Relation): readonly Column[] {
+  const { fields, intervals } = relation.columns();
+  return fields.map((field, i) => ({ field, number: i + 1, type: pgColumnType(field, intervals.has(field.name)) }));
+}
+
+function keysOf(relation: Relation): readonly Column[] {
+  const { keys } = relation.columns();
+  return keys.size === 0 ? [] : columnsOf(relation).filter(({ field }) => keys.has(field.id));
+}
+
+const itself = (relation: Relation): readonly Of[] => [{ relation }];
+const ofKind =
+  (...kinds: readonly Relation['kind'][]) =>
+  (relation: Relation): readonly Of[] =>
+    kinds.includes(relation.kind) ? [{ relation }] : [];
+const withKey = (relation: Relation): readonly Of[] => (keysOf(relation).length === 0 ? [] : [{ relation }]);
+const withIndex = (relation: Relation): readonly Of[] => [
+  { relation },
+  ...withKey(relation).map((of) => ({ ...of, isIndex: true })),
+];
+
+const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+const keyName = ({ name }: Relation): string => `${name}_pkey`;
+const keyColumns = (relation: Relation): string =>
+  keysOf(relation)
+    .map(({ field }) => quoted(field.name))
+    .join(', ');
+const relationKind = ({ kind }: Relation): string => (kind === 'TABLE' ? 'r' : kind === 'VIEW' ? 'v' : 'm');
+const isPoliced = ({ policies }: Relation): boolean => policies.some(({ kind }) => kind === 'row_access');
+const keyNumbers = ({ relation }: Of): MadeValue => pgList(keysOf(relation).map(({ number }) => number));
+
+const CLASS: PgView = {
+  rows: withIndex,
+  values: {
+    oid: ({ relation, isIndex }) => (isIndex === true ? indexOf(relation) : relation.oid),
+    relname: ({ relation, isIndex }) => (isIndex === true ? keyName(relation) : relation.name),
+    relnamespace: ({ relation }) => relation.namespaceOid,
+    reltype: ({ relation, isIndex }) => (isIndex === true ? 0 : rowTypeOf(relation)),
+    relowner: () => OWNER,
+    relam: ({ relation, isIndex }) => (isIndex === true ? BTREE : relation.kind === 'VIEW' ? 0 : HEAP),
+    relfilenode: ({ relation, isIndex }) =>
+      relation.kind === 'VIEW' ? 0 : isIndex === true ? indexOf(relation) : relation.oid,
+    reltuples: ({ relation, isIndex }) => (isIndex === true || relation.rows === null ? -1 : Number(relation.rows)),
+    relhasindex: ({ relation, isIndex }) => isIndex !== true && keysOf(relation).length > 0,
+    relpersistence: () => 'p',
+    relkind: ({ relation, isIndex }) => (isIndex === true ? 'i' : relationKind(relation)),
+    relnatts: ({ relation, isIndex }) =>
+      isIndex === true ? keysOf(relation).length : relation.columns().fields.length,
+    relhasrules: ({ relation, isIndex }) => isIndex !== true && relation.kind !== 'TABLE',
+    relrowsecurity: ({ relation, isIndex }) => isIndex !== true && isPoliced(relation),
+    relispopulated: () => true,
+    relreplident: ({ isIndex }) => (isIndex === true ? 'n' : 'd'),
+  },
+};
+
+const ATTRIBUTE: PgView = {
+  rows: (relation) => [
+    ...columnsOf(relation).map((column) => ({ relation, column })),
+    ...keysOf(relation).map((column, i) => ({ relation, column: { ...column, number: i + 1 }, isIndex: true })),
+  ],
+  values: {
+    attrelid: ({ relation, isIndex }) => (isIndex === true ? indexOf(relation) : relation.oid),
+    attname: ({ column }) => column?.field.name ?? '',
+    atttypid: ({ column }) => column?.type.oid ?? 0,
+    attlen: ({ column }) => column?.type.length ?? 0,
+    attnum: ({ column }) => column?.number ?? 0,
+    atttypmod: ({ column }) => column?.type.typmod ?? -1,
+    attndims: ({ column }) => (column?.type.isArray === true ? 1 : 0),
+    attbyval: ({ column }) => column?.type.isByValue ?? false,
+    attalign: ({ column }) => column?.type.align ?? 'i',
+    attstorage: ({ column }) => column?.type.storage ?? 'p',
+    attcollation: ({ column }) => column?.type.collation ?? 0,
+    attnotnull: ({ column, isIndex }) => isIndex !== true && column?.field.required === true,
+    atthasdef: ({ column, isIndex }) => isIndex !== true && hasDefault(column),
+    attislocal: () => true,
+    attstattarget: () => null,
+  },
+};
+
+const hasDefault = (column: Column | undefined): boolean => columnDefault(column?.field.writeDefault) !== null;
+
+const ATTRDEF: PgView = {
+  rows: (relation) =>
+    columnsOf(relation)
+      .filter(hasDefault)
+      .map((column) => ({ relation, column })),
+  values: {
+    oid: ({ relation }) => defaultOf(relation),
+    adrelid: ({ relation }) => relation.oid,
+    adnum: ({ column }) => column?.number ?? 0,
+    adbin: ({ column }) => columnDefault(column?.field.writeDefault),
+  },
+};
+
+const INDEX: PgView = {
+  rows: withKey,
+  values: {
+    indexrelid: ({ relation }) => indexOf(relation),
+    indrelid: ({ relation }) => relation.oid,
+    indnatts: ({ relation }) => keysOf(relation).length,
+    indnkeyatts: ({ relation }) => keysOf(relation).length,
+    indisunique: () => true,
+    indisprimary: () => true,
+    indimmediate: () => true,
+    indisvalid: () => true,
+    indisready: () => true,
+    indislive: () => true,
+    indkey: keyNumbers,
+    indcollation: ({ relation }) => pgList(keysOf(relation).map(({ type }) => type.collation)),
+    indclass: ({ relation }) => pgList(keysOf(relation).map(() => INT_OPERATORS)),
+    indoption: ({ relation }) => pgList(keysOf(relation).map(() => 0)),
+  },
+};
+
+const CONSTRAINT: PgView = {
+  rows: withKey,
+  values: {
+    oid: ({ relation }) => constraintOf(relation),
+    conname: ({ relation }) => keyName(relation),
+    connamespace: ({ relation }) => relation.namespaceOid,
+    contype: () => 'p',
+    convalidated: () => true,
+    conenforced: () => true,
+    conrelid: ({ relation }) => relation.oid,
+    conindid: ({ relation }) => indexOf(relation),
+    confupdtype: () => ' ',
+    confdeltype: () => ' ',
+    confmatchtype: () => ' ',
+    conislocal: () => true,
+    connoinherit: () => true,
+    conkey: keyNumbers,
+  },
+};
+
+const indexDefinition = (relation: Relation, schema: string): string =>
+  `CREATE UNIQUE INDEX ${quoted(keyName(relation))} ON ${schema}${quoted(relation.name)} USING btree (${keyColumns(relation)})`;
+
+const KEYS: PgView = {
+  rows: withKey,
+  values: {
+    conoid: ({ relation }) => constraintOf(relation),
+    indexrelid: ({ relation }) => indexOf(relation),
+    condef: ({ relation }) => `PRIMARY KEY (${keyColumns(relation)})`,
+    indexdef: ({ relation }) => indexDefinition(relation, `${quoted(relation.schema)}.`),
+    shortdef: ({ relation }) => indexDefinition(relation, ''),
+    schema: ({ relation }) => relation.schema,
+    columns: ({ relation }) => pgList(keysOf(relation).map(({ field }) => quoted(field.name))),
+  },
+};
+
+const DESCRIPTION: PgView = {
+  rows: (relation) => [
+    ...(relation.comment === null ? [] : [{ relation }]),
+    ...columnsOf(relation).flatMap((column) => (column.field.doc === undefined ? [] : [{ relation, column }])),
+  ],
+  values: {
+    objoid: ({ relation }) => relation.oid,
+    classoid: () => pgRelationNumber('pg_class') ?? 0,
+    objsubid: ({ column }) => column?.number ?? 0,
+    description: ({ relation, column }) => (column === undefined ? relation.comment : (column.field.doc ?? null)),
+  },
+};
+
+/** The types of rows. */
+const TYPE: PgView = {
+  rows: itself,
+  values: {
+    oid: ({ relation }) => rowTypeOf(relation),
+    typname: ({ relation }) => relation.name,
+    typnamespace: ({ relation }) => relation.namespaceOid,
+    typowner: () => OWNER,
+    typlen: () => -1,
+    typtype: () => 'c',
+    typcategory: () => 'C',
+    typisdefined: () => true,
+    typdelim: () => ',',
+    typrelid: ({ relation }) => relation.oid,
+    typinput: () => procedure('record_in'),
+    typoutput: () => procedure('record_out'),
+    typreceive: () => procedure('record_recv'),
+    typsend: () => procedure('record_send'),
+    typalign: () => 'd',
+    typstorage: () => 'x',
+    typtypmod: () => -1,
+  },
+};
+
+function procedure(name: string): number {
+  return Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
+}
+
+const owned = { schemaname: ({ relation }: Of) => relation.schema };
+
+/** By the names of relations; others have no rows of tables and views. */
+export const PG_VIEWS: Readonly<Record<string, PgView>> = {
+  pg_class: CLASS,
+  pg_attribute: ATTRIBUTE,
+  pg_attrdef: ATTRDEF,
+  pg_index: INDEX,
+  pg_constraint: CONSTRAINT,
+  pg_description: DESCRIPTION,
+  pg_type: TYPE,
+  skein_keys: KEYS,
+  skein_sizes: {
+    rows: itself,
+    values: {
+      oid: ({ relation }) => relation.oid,
+      bytes: ({ relation }) => (relation.bytes === null ? null : BigInt(relation.bytes)),
+    },
+  },
+  pg_tables: {
+    rows: ofKind('TABLE'),
+    values: {
+      ...owned,
+      tablename: ({ relation }) => relation.name,
+      tableowner: ({ relation }) => relation.owner,
+      hasindexes: ({ relation }) => keysOf(relation).length > 0,
+      rowsecurity: ({ relation }) => isPoliced(relation),
+    },
+  },
+  pg_views: {
+    rows: ofKind('VIEW'),
+    values: {
+      ...owned,
+      viewname: ({ relation }) => relation.name,
+      viewowner: ({ relation }) => relation.owner,
+    },
+  },
+  pg_matviews: {
+    rows: ofKind('MATERIALIZED VIEW'),
+    values: {
+      ...owned,
+      matviewname: ({ relation }) => relation.name,
+      matviewowner: ({ relation }) => relation.owner,
+      ispopulated: () => true,
+    },
+  },
+  pg_indexes: {
+    rows: withKey,
+    values: {
+      ...owned,
+      tablename: ({ relation }) => relation.name,
+      indexname: ({ relation }) => keyName(relation),
+      indexdef: (of) => KEYS.values['indexdef']?.(of) ?? null,
+    },
+  },
+};

@@ -1,0 +1,205 @@
+import { setImmediate } from 'node:timers/promises';
+import type { MadeValue } from '#shared/made-type.ts';
+import { must } from '#shared/must.ts';
+import { mayDo, type Caller } from '../auth/authenticate.ts';
+import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
+import type { MadeRow } from '../binding/made-columns.ts';
+import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
+import {
+  pgDefault,
+  pgMadeColumns,
+  pgSelect,
+  pgValue,
+  type PgColumn,
+  type PgRelations,
+  type PgRowsRequest,
+} from '../binding/pg-rows.ts';
+import type { TableRows } from '../binding/table-rows.ts';
+import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { Relation } from '../catalog-client/relation.ts';
+import type { CatalogList, WantedPlaces } from '../catalog-client/relation-lists.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { NameFinder } from './current-names.ts';
+import type { EncodedBlocks } from './encoded-blocks.ts';
+import { joinedRows } from './joined-rows.ts';
+import { PG_VIEWS, type PgView } from './pg-objects.ts';
+import type { SessionState } from './session.ts';
+
+type Parts = {
+  readonly catalog: CatalogClient;
+  readonly names: NameFinder;
+  readonly caller: Caller;
+  readonly session: SessionState;
+  readonly encoded: EncodedBlocks;
+  readonly take: TakeBytes;
+};
+
+/** Rows of one page, so that other work may run between two of them. */
+const PAGE_ROWS = 2_000;
+
+/** The relations of Postgres' catalog as one statement sees them: what is built in, and the objects of the session's catalog. */
+export const pgRelations = (parts: Parts): PgRelations => ({
+  pgRows: async (request) => {
+    const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
+    const made = pgMadeColumns(relation, request.named);
+    const about = { title: request.title, columns: made };
+    const found = [
+      await encodeRows(about, pagesOf(builtIn(relation, made, request), request.signal), parts.take),
+      ...(await ofObjects(request, made, parts)),
+    ];
+    request.signal.throwIfAborted();
+    return { ...joinedRows(about, found), select: pgSelect(relation, made) };
+  },
+});
+
+/** The rows that Postgres has by itself, those of some numbers or names where a query wants these alone. */
+function* builtIn(
+  relation: PgRelation,
+  made: readonly PgColumn[],
+  { pg: name, filters }: PgRowsRequest,
+): Generator<MadeRow> {
+  const picks = Object.entries(filters).map(([name, values]) => {
+    const index = relation.columns.findIndex(([column]) => column === name);
+    return { index, values: new Set(values) };
+  });
+  for (const row of pgBuiltinRows(name)) {
+    if (!picks.every(({ index, values }) => values.has(row[index] ?? ''))) continue;
+    yield made.map(({ pg, index }) => pgValue(pg, row[index] ?? null));
+  }
+}
+
+async function* pagesOf(rows: Iterable<MadeRow>, signal: AbortSignal): AsyncGenerator<readonly MadeRow[]> {
+  let page: MadeRow[] = [];
+  for (const row of rows) {
+    page.push(row);
+    if (page.length < PAGE_ROWS) continue;
+    yield page;
+    page = [];
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  yield page;
+}
+
+async function ofObjects(
+  request: PgRowsRequest,
+  made: readonly PgColumn[],
+  parts: Parts,
+): Promise<readonly TableRows[]> {
+  const { pg, title, signal, filters } = request;
+  const about = { title, columns: made };
+  const fixed = await fixedRows(pg, parts, signal);
+  if (fixed !== undefined) return [await encodeRows(about, pagesOf(rowsOfFixed(fixed, made), signal), parts.take)];
+  const view = Object.hasOwn(PG_VIEWS, pg) ? PG_VIEWS[pg] : undefined;
+  if (view === undefined) return [];
+  const names = filters['relname'];
+  const list = await listOf(parts, signal, names === undefined ? {} : { names: names.flatMap(ownersOf) });
+  if (Object.keys(filters).length > 0) {
+    const rows = filtered(list.blocks.flat(), view, made, filters);
+    return [await encodeRows(about, pagesOf(rows, signal), parts.take)];
+  }
+  const key = JSON.stringify(['pg', pg, made.map(({ name }) => name)]);
+  const encoded: TableRows[] = [];
+  for (const block of list.blocks) {
+    const known = parts.encoded.get(block, key);
+    if (known !== undefined) parts.take(known.bytes);
+    const rows = known ?? (await encodeRows(about, pagesOf(rowsOf(block, view, made), signal), parts.take));
+    if (known === undefined) parts.encoded.keep(block, key, rows);
+    encoded.push(rows);
+  }
+  return encoded;
+}
+
+/** The tables that a name in `pg_class` may be of: the index of a primary key has a name, too. */
+const ownersOf = (name: string): readonly string[] =>
+  name.endsWith('_pkey') ? [name, name.slice(0, -'_pkey'.length)] : [name];
+
+/** The session's catalog as far as the caller may list it; empty when it has none. */
+async function listOf(
+  { names, caller, session, catalog }: Parts,
+  signal: AbortSignal,
+  wanted: WantedPlaces,
+): Promise<CatalogList> {
+  const { catalog: current } = await names.current(caller, session);
+  if (current === '') return NOTHING;
+  try {
+    return await catalog.listCatalog(caller.claims, current, signal, wanted);
+  } catch (error) {
+    if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return NOTHING;
+    throw error;
+  }
+}
+
+const NOTHING: CatalogList = { blocks: [], schemas: [] };
+
+function* rowsOf(
+  relations: readonly Relation[],
+  { rows, values }: PgView,
+  made: readonly PgColumn[],
+): Generator<MadeRow> {
+  const valueOf = made.map(({ name, pg }) => {
+    const value = values[name];
+    const otherwise = pgDefault(pg);
+    return value ?? (() => otherwise);
+  });
+  for (const relation of relations) {
+    for (const of of rows(relation)) yield valueOf.map((value) => value(of));
+  }
+}
+
+/** The rows of some numbers and names. */
+function* filtered(
+  relations: readonly Relation[],
+  { rows, values }: PgView,
+  made: readonly PgColumn[],
+  filters: PgRowsRequest['filters'],
+): Generator<MadeRow> {
+  const picks = Object.entries(filters).map(([name, wanted]) => {
+    const value = must(values[name], 'a column that picks has values');
+    return { value, wanted: new Set(wanted) };
+  });
+  const isWanted: PgView['rows'] = (relation) =>
+    rows(relation).filter((of) => picks.every(({ value, wanted }) => wanted.has(String(value(of)))));
+  yield* rowsOf(relations, { rows: isWanted, values }, made);
+}
+
+type Fixed = readonly Readonly<Record<string, MadeValue>>[];
+
+function* rowsOfFixed(rows: Fixed, made: readonly PgColumn[]): Generator<MadeRow> {
+  for (const row of rows)
+    yield made.map(({ name, pg }) => (Object.hasOwn(row, name) ? (row[name] ?? null) : pgDefault(pg)));
+}
+
+/** The number of the caller's role: everything is its own. */
+const ROLE = 10;
+/** The number of the database that the session is in. */
+const DATABASE = 5;
+
+/** The rows of relations that are of no table or view. */
+async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promise<Fixed | undefined> {
+  const { caller } = parts;
+  const user = caller.claims.preferred_username;
+  switch (name) {
+    case 'pg_namespace': {
+      if (!mayDo(caller, 'schema.list')) return [];
+      const { schemas } = await listOf(parts, signal, { schemasAlone: true });
+      return schemas.map(({ levels, oid }) => ({ oid, nspname: schemaName(levels), nspowner: ROLE }));
+    }
+    case 'pg_database': {
+      const { catalog: datname } = await parts.names.current(caller, parts.session);
+      const text = { datcollate: 'C', datctype: 'C', datlocprovider: 'c', datallowconn: true, datconnlimit: -1 };
+      return datname === ''
+        ? []
+        : [{ oid: DATABASE, datname, datdba: ROLE, encoding: 6, dattablespace: 1663, ...text }];
+    }
+    case 'pg_roles':
+    case 'pg_authid':
+      return [{ oid: ROLE, rolname: user, rolinherit: true, rolcanlogin: true, rolconnlimit: -1 }];
+    case 'pg_user':
+    case 'pg_shadow':
+      return [{ usename: user, usesysid: ROLE }];
+    default:
+      return undefined;
+  }
+}

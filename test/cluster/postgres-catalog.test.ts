@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+/** The catalog of Postgres, as tools ask for it. */
+let cluster: Cluster;
+let url: URL;
+let client: pg.Client;
+const SCHEMA = `pgcat${process.pid}`;
+
+beforeAll(async () => {
+  ({ cluster } = await sharedCluster());
+  url = new URL(must(cluster.ready.postgres_url, 'it serves the Postgres wire'));
+  url.username = cluster.ready.user;
+  url.password = ADMIN_PASSWORD;
+  client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(`CREATE SCHEMA lake.${SCHEMA}; USE lake.${SCHEMA}`);
+  await client.query(
+    `CREATE TABLE customers (id BIGINT NOT NULL, name VARCHAR COMMENT 'the name', price DECIMAL(10, 2), tags VARCHAR[], PRIMARY KEY (id)) COMMENT 'people'`,
+  );
+  await client.query('CREATE VIEW v AS SELECT id FROM customers');
+});
+afterAll(async () => {
+  await client.query(`DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS customers; DROP TABLE IF EXISTS clients`);
+  await client.end();
+});
+
+/** Without names of columns; `\\d` then says nothing of indexes, so it has them. */
+async function psql(command: string, ...options: readonly string[]): Promise<string> {
+  const args = ['-X', '-q', '-A', ...options, url.href, '-c', `USE lake.${SCHEMA}`, '-c', command];
+  return (await promisify(execFile)('psql', args)).stdout;
+}
+
+const rows = async (text: string): Promise<readonly unknown[]> => (await client.query({ text, rowMode: 'array' })).rows;
+
+test('psql lists and describes tables and views', async () => {
+  expect(await psql('\\dt', '-t')).toBe(`${SCHEMA}|customers|table|admin\n`);
+  const table = await psql('\\d+ customers');
+  expect(table).toContain('id|bigint||not null||plain|||\n');
+  expect(table).toContain('name|text||||extended|||the name');
+  expect(table).toContain('price|numeric(10,2)|');
+  expect(table).toContain('"customers_pkey" PRIMARY KEY, btree (id)');
+  expect(await psql('\\d v')).toContain('id|bigint');
+  expect(await psql('\\dn')).toContain(`${SCHEMA}|admin`);
+});
+
+test('a number stays while the table lives, and names it in another statement', async () => {
+  const byName = `SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${SCHEMA}' AND c.relname = '@'`;
+  const [[oid]] = (await rows(byName.replace('@', 'customers'))) as [[number]];
+  expect(oid).toBeGreaterThanOrEqual(16_384);
+  expect(
+    await rows(`SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = '${oid}' AND attnum > 0 ORDER BY attnum`),
+  ).toEqual([['id'], ['name'], ['price'], ['tags']]);
+  expect(await rows(`SELECT ${oid}::regclass, 'customers'::regclass::oid`)).toEqual([['customers', oid]]);
+  await client.query('ALTER TABLE customers RENAME TO clients');
+  expect(await rows(byName.replace('@', 'clients'))).toEqual([[oid]]);
+  await client.query('ALTER TABLE clients RENAME TO customers');
+});
+
+test('columns of the catalog have the types of Postgres', async () => {
+  const { fields } = await client.query(
+    'SELECT oid, relname, relkind, relnamespace::regnamespace FROM pg_class LIMIT 0',
+  );
+  expect(fields.map(({ dataTypeID }) => dataTypeID)).toEqual([26, 19, 18, 4089]);
+});
+
+test.each([
+  ['SELECT 1 FROM pg_catalog.pg_nothing', '42P01', '15'],
+  ['SELECT pg_catalog.pg_nothing()', '42883', '8'],
+  [`SELECT 1::regnothing FROM pg_class`, '42704', '11'],
+])('%s is %s', async (text, code, position) => {
+  await expect(client.query(text)).rejects.toMatchObject({ code, position });
+});
+
+test('other doors read the same relations, with and without their schema', async () => {
+  for (const name of ['pg_class', 'pg_catalog.pg_class', 'PG_CATALOG.PG_CLASS']) {
+    const answer = await cluster.query(`SELECT count(*) FROM ${name} WHERE relname = 'customers'`);
+    expect(Number(answer.body.rows?.[0]?.[0])).toBeGreaterThan(0);
+  }
+});

@@ -99,9 +99,13 @@ export async function listGroups(
   const names = isWhole ? rows.map(({ name }) => name) : [];
   const members = Map.groupBy(await membersOfGroups(db, provider.id, names, LISTED_MAX + 1), ({ group }) => group);
   if ([...members.values()].reduce((sum, { length }) => sum + length, 0) > LISTED_MAX) {
-    throw new ScimError(400, 'the groups have too many members for a list: excludedAttributes=members leaves them out', {
-      type: 'tooMany',
-    });
+    throw new ScimError(
+      400,
+      'the groups have too many members for a list: excludedAttributes=members leaves them out',
+      {
+        type: 'tooMany',
+      },
+    );
   }
   return { rows: rows.map((row) => ({ ...row, members: members.get(row.name) ?? [] })), total };
 }

@@ -102,7 +102,8 @@ test.each<[Json, string]>([
 });
 
 test('long lists of members are united and removed in one go; what would take too long is refused', () => {
-  const members = (from: number): JsonObject[] => Array.from({ length: 40_000 }, (_none, i) => ({ value: `${from + i}` }));
+  const members = (from: number): JsonObject[] =>
+    Array.from({ length: 40_000 }, (_none, i) => ({ value: `${from + i}` }));
   const list = (op: string): Json => ({ Operations: [{ op, path: 'members', value: members(20_000) }] });
   const group: JsonObject = { displayName: 'g', members: members(0) };
   expect(patched(list('add'), group)['members']).toHaveLength(60_000);

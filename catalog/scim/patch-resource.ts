@@ -59,7 +59,8 @@ export function patchResource(resource: JsonObject, operations: readonly PatchOp
   let lookedAt = 0;
   return operations.flatMap(oneByOne).reduce((now, operation) => {
     lookedAt += valuesIn(now) + valuesIn(operation.value ?? null);
-    if (lookedAt > LOOKED_AT_MAX) throw new ScimError(400, 'a PATCH of so many values is too long', { type: 'tooMany' });
+    if (lookedAt > LOOKED_AT_MAX)
+      throw new ScimError(400, 'a PATCH of so many values is too long', { type: 'tooMany' });
     return patched(now, operation);
   }, resource);
 }
@@ -99,9 +100,7 @@ function readPath(text: string): Path {
   return {
     schema,
     attribute,
-    ...(part === undefined
-      ? {}
-      : { where: { part, value: readValue(value) } }),
+    ...(part === undefined ? {} : { where: { part, value: readValue(value) } }),
     ...(sub === undefined ? {} : { part: sub }),
   };
 }

@@ -290,7 +290,14 @@ test('what it describes of itself, bodies that are none, and the limit', async (
   });
   expect((await scim('GET', '/Schemas')).body['totalResults']).toBe(2);
   expect((await scim('GET', '/ResourceTypes')).body['totalResults']).toBe(2);
-  for (const body of [{}, { userName: 7 }, user('x', { note: 'a\0b' }), user('x', { note: '\ud800' }), user('x', { active: 'maybe' }), user('x', { note: 'x'.repeat(20_000) })]) {
+  for (const body of [
+    {},
+    { userName: 7 },
+    user('x', { note: 'a\0b' }),
+    user('x', { note: '\ud800' }),
+    user('x', { active: 'maybe' }),
+    user('x', { note: 'x'.repeat(20_000) }),
+  ]) {
     expect((await scim('POST', '/Users', body)).status).toBe(400);
   }
   expect((await scim('GET', '/Users?filter=userName%20co%20%22x%22')).body).toMatchObject({

@@ -242,8 +242,7 @@ async function linkedBy(
   return linkIdentity(context, found, provider, claims);
 }
 
-const isAmrWord = (word: unknown): boolean =>
-  typeof word === 'string' && AMR_WORD.test(word) && word !== RECOVERY_CODE;
+const isAmrWord = (word: unknown): boolean => typeof word === 'string' && AMR_WORD.test(word) && word !== RECOVERY_CODE;
 
 /** How the person has proven himself there; `mfa` where the provider says so in `amr` or `acr`. */
 function amrOf({ amr, acr }: OutsideClaims): readonly string[] {

@@ -37,7 +37,7 @@ export type ProviderTables = {
     user_name_folded: string;
     external_id: string | null;
     emails_folded: string[];
-    /** What the provider has said last. */
+    /** The last word of the provider. */
     active: Generated<boolean>;
     /** The rest of the provider's description. */
     resource: ColumnType<JsonObject, string, string>;

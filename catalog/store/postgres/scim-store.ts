@@ -10,7 +10,7 @@ export type ScimUserRow = {
   readonly id: string;
   readonly principal: PrincipalId;
   readonly status: PrincipalStatus;
-  /** What the provider has said last; an administrator may have suspended him here. */
+  /** The last word of the provider; an administrator may have suspended him here. */
   readonly active: boolean;
   readonly userName: string;
   readonly externalId: string | null;
@@ -70,7 +70,7 @@ export async function findScimUserByExternalId(
   return row === undefined ? undefined : rowOf(row);
 }
 
-/** What a provider has sent of a principal. */
+/** The row that a provider has sent of a principal. */
 export async function findScimUserOf(
   db: Database,
   providerId: string,
@@ -173,7 +173,7 @@ export async function forgetScimUser(tx: Tx, principal: PrincipalId, providerId?
   await query.execute();
 }
 
-/** What was sent is about another principal from now on. */
+/** A row is about another principal from now on. */
 export async function moveScimUser(tx: Tx, id: string, principal: PrincipalId): Promise<void> {
   await tx.updateTable('scim_user').set({ principal_id: principal }).where('id', '=', id).execute();
 }

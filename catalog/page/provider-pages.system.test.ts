@@ -401,7 +401,7 @@ test('it ends with the session of the browser, and with the provider', async () 
   const [zoe] = await catalog.sql(`select id from catalog.principal where username = 'zoe'`);
   const [bea] = await catalog.sql(`select id from catalog.principal where username = 'bea'`);
   await run({ kind: 'drop_provider', name: 'corp', ifExists: false });
-  // What they run ends, also that of bea, whose groups have gone with the provider.
+  // Statements that they run end, also those of bea, whose groups have gone with the provider.
   await expect.poll(() => stopped.times((zoe as { id: string }).id), { timeout: KNOWN_WITHIN_MS }).toBe(2);
   await expect.poll(() => stopped.times((bea as { id: string }).id), { timeout: KNOWN_WITHIN_MS }).toBe(2);
   await expect

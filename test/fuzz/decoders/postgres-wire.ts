@@ -17,6 +17,7 @@ import { SessionStore } from '#coordinator/session/session-store.ts';
 import { encodeMade, numberColumns } from '#coordinator/sink/made-rows.ts';
 import { systemClock } from '#shared/clock.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { clientMessage, int16, int32 } from '#test/support/postgres-wire.ts';
@@ -83,7 +84,8 @@ function scriptedDoor(): { readonly door: PostgresDoor } & Disposable {
   const transactions = { find: () => undefined } as unknown as Parameters<typeof doorCursors>[0]['transactions'];
   const queries = { execute, describe, cursors: () => doorCursors({ cursors, transactions }, { session, keeper }) };
   const log = { debug: () => undefined };
-  const door = { queries, sessions: { store }, config, log, isLeaving: () => false } as unknown as PostgresDoor;
+  const bodies = new ByteBudget(2 ** 24);
+  const door = { queries, sessions: { store }, config, log, bodies, isLeaving: () => false } as unknown as PostgresDoor;
   return { door, [Symbol.dispose]: () => cursors[Symbol.dispose]() };
 }
 

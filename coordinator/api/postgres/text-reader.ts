@@ -7,8 +7,10 @@ import type { CopyStatement } from './copy-statement.ts';
 import { mayHaveLiterals, withLiterals } from './driver-literals.ts';
 import { DRIVER_LITERALS, READ_COPY, SPLIT_TEXT } from './read-texts.ts';
 import type { PartOfText } from './split-statements.ts';
-import type { MessageStatement } from './statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
+
+/** A statement, the text of its message, and where it begins there. */
+type PlacedSql = { readonly sql: string; readonly text: string; readonly offset: number };
 
 /** Does work that a CancelRequest ends. */
 type Abortable = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
@@ -31,7 +33,7 @@ export class TextReader {
   }
 
   /** The COPY that a statement is; null for one that is the engine's own. @throws StatementError, WireError */
-  async copyOf(statement: MessageStatement): Promise<CopyStatement | null> {
+  async copyOf(statement: PlacedSql): Promise<CopyStatement | null> {
     const read = await this.#readOf(READ_COPY, statement);
     if (read.kind === 'copy') return read.copy;
     if (read.kind === 'wire') throw new WireError(read.sqlState, read.message);
@@ -40,13 +42,13 @@ export class TextReader {
   }
 
   /** The statement with what drivers write as the engine reads it. @throws StatementError */
-  async withLiterals(statement: MessageStatement): Promise<DerivedText> {
+  async withLiterals(statement: PlacedSql): Promise<DerivedText> {
     const { sql } = statement;
     return withLiterals(sql, mayHaveLiterals(sql) ? await this.#readOf(DRIVER_LITERALS, statement) : []);
   }
 
   /** @throws StatementError */
-  async #readOf<Out>(work: SizedWork<string, Out>, { sql, text, offset }: MessageStatement): Promise<Out> {
+  async #readOf<Out>(work: SizedWork<string, Out>, { sql, text, offset }: PlacedSql): Promise<Out> {
     try {
       return await this.#read(work, sql);
     } catch (error) {

@@ -73,7 +73,7 @@ export class ActiveTerm {
       describe: async (request) => forStatement(request).describe(request),
       timeoutMs: (session) => forStatement({ session }).timeoutMs(session),
       session: (session) => open().session(session),
-      cursors: (session) => any().cursors(session),
+      cursors: (owner) => any().cursors(owner),
       endSession: async (session) => any().endSession(session),
       live: (caller, filter) => any().live(caller, filter),
       find: (caller, queryId, owner) => any().find(caller, queryId, owner),

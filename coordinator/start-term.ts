@@ -199,6 +199,7 @@ function openTransactions(
 const openCursors = ({ config, sessions }: TermParts): Cursors =>
   new Cursors({
     perSessionMax: config['coordinator.cursors_max'],
+    perPrincipalMax: config['coordinator.cursors_per_principal_max'],
     bytesMax: config['coordinator.cursor_bytes_max'],
     bytesInAllMax: config['coordinator.cursors_bytes'],
     memoryBytesMax: config['coordinator.cursors_memory'],

@@ -10,7 +10,7 @@ const CONDITION_LENGTH_MAX = 2_048;
 type Rule = {
   readonly availableResource: string;
   readonly availablePermissions: readonly string[];
-  readonly availabilityCondition?: { readonly expression: string };
+  readonly availabilityCondition: { readonly expression: string };
 };
 
 /** The boundary of a token, as a request of the exchange has it. */
@@ -26,14 +26,18 @@ export function accessBoundary(folders: readonly string[], permission: Permissio
   if (first === undefined || places.some(({ bucket }) => bucket !== first.bucket)) {
     throw new SkeinError('NOT_SUPPORTED', 'the folders of a table lie in several buckets');
   }
+  // Without a condition the token would open the whole bucket; no table lies at its root.
+  if (places.some(({ key }) => key === '')) {
+    throw new SkeinError('NOT_SUPPORTED', 'a table whose folder is the whole bucket gets no token');
+  }
   if (places.length > RULES_MAX) throw tooMany(places.length);
   const roles = permission === 'read' ? ['objectViewer'] : ['objectViewer', 'objectUser'];
   const rules = places.map(({ bucket, key }) => ({
     availableResource: `//storage.googleapis.com/projects/_/buckets/${bucket}`,
     availablePermissions: roles.map((role) => `inRole:roles/storage.${role}`),
-    ...(key === '' ? {} : { availabilityCondition: { expression: conditionOf(bucket, `${key}/`) } }),
+    availabilityCondition: { expression: conditionOf(bucket, `${key}/`) },
   }));
-  if (rules.some((rule) => (rule.availabilityCondition?.expression.length ?? 0) > CONDITION_LENGTH_MAX)) {
+  if (rules.some(({ availabilityCondition }) => availabilityCondition.expression.length > CONDITION_LENGTH_MAX)) {
     throw tooMany(places.length);
   }
   return { accessBoundary: { accessBoundaryRules: rules } };

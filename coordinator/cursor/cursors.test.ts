@@ -7,16 +7,21 @@ import type { SessionKey } from '../session/session-store.ts';
 import type { DoorSink, ResultBatch } from '../sink/result-sink.ts';
 import { encodeMade, numberColumns } from '../sink/made-rows.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import { Cursors, type CursorsOptions, type NewCursor } from './cursors.ts';
+import { Cursors, type CursorOwner, type CursorsOptions, type NewCursor } from './cursors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cursors-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const key = (id: string, tenant = 't'): SessionKey => ({
+const sessionKey = (id: string, tenant: string): SessionKey => ({
   tenant: tenantId(tenant),
   principal: principalId('p'),
   kind: 'named',
   id,
+});
+/** A session, and a token with scopes of one epoch. */
+const key = (id: string, tenant = 't', scope = 'a b', epoch = 1): CursorOwner => ({
+  session: sessionKey(id, tenant),
+  keeper: { tenant: tenantId(tenant), sub: principalId('p'), scope, sess_epoch: epoch },
 });
 const MINE = key('mine');
 const columns = numberColumns(['n', 'text']);
@@ -25,6 +30,7 @@ const NEVER = new AbortController().signal;
 const made = (options: Partial<CursorsOptions> = {}): Cursors =>
   new Cursors({
     perSessionMax: 3,
+    perPrincipalMax: 100,
     bytesMax: 100_000,
     bytesInAllMax: 1_000_000,
     memoryBytesMax: 2_000,
@@ -39,7 +45,7 @@ async function opened(
   cursors: Cursors,
   name: string,
   rows: number,
-  more: Partial<NewCursor> & { session?: SessionKey } = {},
+  more: Partial<NewCursor> & { session?: CursorOwner } = {},
 ): Promise<void> {
   const { session = MINE, ...given } = more;
   const cursor = { name, position: 0, sql: 'x', canScroll: true, isHeld: false, transaction: null, ...given };
@@ -143,4 +149,38 @@ test('one outside of a transaction ends when it is not used, unless a connection
   expect(cursors.find(MINE, 'h')).toBeDefined();
   isHeldSession = false;
   await expect.poll(() => cursors.find(MINE, 'h')).toBeUndefined();
+});
+
+test('a token with fewer scopes, or from after a change of rights, has nothing of it', async () => {
+  using cursors = made();
+  const [narrow, later] = [key('mine', 't', 'a'), key('mine', 't', 'a b', 2)];
+  const named = { name: 'c', position: 0 };
+  await opened(cursors, 'c', 10);
+  expect(cursors.find(narrow, 'c')).toBeUndefined();
+  expect(() => cursors.fetch(narrow, named, { kind: 'forward', count: 1 })).toThrow(CODE('CURSOR_NOT_FOUND'));
+  expect(() => cursors.move(narrow, named, { kind: 'forward', count: 1 })).toThrow(CODE('CURSOR_NOT_FOUND'));
+  expect(() => cursors.shape(narrow, named)).toThrow(CODE('CURSOR_NOT_FOUND'));
+  expect(() => cursors.close(narrow, named)).toThrow(CODE('CURSOR_NOT_FOUND'));
+  cursors.closeAll(narrow);
+  cursors.closeIfOpen(narrow, 'c');
+  await expect(opened(cursors, 'c', 1, { session: narrow })).rejects.toThrow(CODE('CURSOR_EXISTS'));
+  expect(cursors.find(key('mine', 't', 'a b c'), 'c')).toBeDefined();
+  expect(cursors.find(MINE, 'c')).toBeDefined();
+  await opened(cursors, 'c', 1, { session: later });
+  expect(cursors.find(MINE, 'c')).toBeUndefined();
+  expect(cursors.find(later, 'c')).toBeDefined();
+  cursors.sessionEnded(narrow.session);
+  expect(cursors.bytes).toBe(0);
+});
+
+test('a principal has so many in all sessions', async () => {
+  using cursors = made({ perPrincipalMax: 2 });
+  await opened(cursors, 'c', 1, { session: key('1') });
+  await opened(cursors, 'c', 1, { session: key('2') });
+  await expect(opened(cursors, 'c', 1, { session: key('3') })).rejects.toThrow(
+    '(coordinator.cursors_per_principal_max)',
+  );
+  await opened(cursors, 'c', 1, { session: key('3', 'u') });
+  cursors.closeAll(key('1'));
+  await opened(cursors, 'c', 1, { session: key('3') });
 });

@@ -2,6 +2,7 @@ import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CursorMove, CursorName } from '../operation/cursors.ts';
+import { covers, type Keeper } from '../result/keeper.ts';
 import { KeptResult, type KeptBatch } from '../result/kept-result.ts';
 import { readRows, type RowRange } from '../result/read-rows.ts';
 import { sessionText, type SessionKey } from '../session/session-store.ts';
@@ -12,6 +13,8 @@ import { goesForward, moveCursor } from './move-cursor.ts';
 export type CursorsOptions = {
   /** Cursors of one session. */
   readonly perSessionMax: number;
+  /** Those of one principal, in all of its sessions. */
+  readonly perPrincipalMax: number;
   /** Bytes of one, of all (those of one tenant have half at most), and of all in memory: the rest lies on disk. */
   readonly bytesMax: number;
   readonly bytesInAllMax: number;
@@ -30,8 +33,12 @@ export type NewCursor = CursorName & {
   readonly transaction: Transaction | null;
 };
 
+/** A session, and the token of a statement in it: another one of the same principal may have fewer rights. */
+export type CursorOwner = { readonly session: SessionKey; readonly keeper: Keeper };
+
 type Cursor = Omit<NewCursor, 'transaction'> & {
   readonly session: SessionKey;
+  readonly keeper: Keeper;
   readonly result: KeptResult;
   /** Greater than those of all that were opened before. */
   readonly number: number;
@@ -60,6 +67,9 @@ type FetchedRows = {
 /**
  * The cursors of all sessions, and the portals of the Postgres wire, which are the same. Their rows are kept (`result`): a statement runs to
  * its end when it is opened, and gives back its place, its slots and its transaction.
+ *
+ * A cursor is there for tokens with all scopes of the one that has opened it. A change of the principal's rights, which raises its session
+ * epoch, ends it.
  */
 export class Cursors implements Disposable {
   readonly #options: CursorsOptions;
@@ -67,6 +77,8 @@ export class Cursors implements Disposable {
   readonly #memory: ByteBudget;
   readonly #sessions = new Map<string, Held>();
   readonly #byTransaction = new Map<Transaction, Set<Cursor>>();
+  /** How many each principal has. */
+  readonly #principals = new Map<string, number>();
   #count = 0;
 
   constructor(options: CursorsOptions) {
@@ -89,19 +101,18 @@ export class Cursors implements Disposable {
    * A new cursor, whose statement is about to run with this sink. It can be read once that has ended well; otherwise `close` it.
    * @throws CURSOR_EXISTS, TOO_MANY_CURSORS
    */
-  open(session: SessionKey, asked: NewCursor): KeptResult {
-    const { perSessionMax, bytesMax, folder } = this.#options;
+  open(owner: CursorOwner, asked: NewCursor): KeptResult {
+    const { session, keeper } = owner;
+    const { bytesMax, folder } = this.#options;
     const text = sessionText(session);
-    const held = this.#sessions.get(text) ?? { cursors: new Map<string, Cursor>(), last: undefined };
     const name = foldIdentifier(asked.name);
+    this.#at(owner, name);
+    const held = this.#sessions.get(text) ?? { cursors: new Map<string, Cursor>(), last: undefined };
     if (held.cursors.has(name)) {
       const message = `cursor ${JSON.stringify(asked.name.slice(0, 200))} exists already`;
       throw new SkeinError('CURSOR_EXISTS', message, { position: asked.position });
     }
-    if (held.cursors.size >= perSessionMax) {
-      const message = `the session has ${perSessionMax} cursors (coordinator.cursors_max): CLOSE some`;
-      throw new SkeinError('TOO_MANY_CURSORS', message);
-    }
+    this.#requireRoom(session, held);
     const result = new KeptResult({
       sql: asked.sql,
       folder,
@@ -113,30 +124,31 @@ export class Cursors implements Disposable {
       limits: LIMITS,
     });
     this.#count += 1;
-    const cursor = { ...asked, name, session, result, number: this.#count, position: 0, timer: undefined };
+    const cursor = { ...asked, name, session, keeper, result, number: this.#count, position: 0, timer: undefined };
     held.cursors.set(name, cursor);
     this.#sessions.set(text, held);
+    this.#counted(session, 1);
     if (asked.transaction === null) this.#renew(cursor);
     else this.#within(asked.transaction).add(cursor);
     return result;
   }
 
   /** The result's columns, and the tag of its statement; undefined when there is no such cursor. */
-  find(session: SessionKey, name: string): RowsShape | undefined {
-    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(name));
+  find(owner: CursorOwner, name: string): RowsShape | undefined {
+    const cursor = this.#at(owner, name);
     const shape = cursor?.result.hasEnded === true ? cursor.result.known : undefined;
     return shape?.kind === 'rows' ? shape : undefined;
   }
 
   /** @throws CURSOR_NOT_FOUND */
-  shape(session: SessionKey, named: CursorName): RowsShape {
-    return this.find(session, named.name) ?? this.#missing(named);
+  shape(owner: CursorOwner, named: CursorName): RowsShape {
+    return this.find(owner, named.name) ?? this.#missing(named);
   }
 
   /** Moves. @returns the rows that it passes @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY */
-  fetch(session: SessionKey, named: CursorName, move: CursorMove): FetchedRows {
-    const cursor = this.#require(session, named);
-    const shape = this.shape(session, named);
+  fetch(owner: CursorOwner, named: CursorName, move: CursorMove): FetchedRows {
+    const cursor = this.#require(owner, named);
+    const shape = this.shape(owner, named);
     const range = this.#step(cursor, named, move);
     const batchAt = (row: number): Promise<KeptBatch | undefined> => this.#batchAt(cursor, row);
     return {
@@ -152,24 +164,29 @@ export class Cursors implements Disposable {
   }
 
   /** Moves. @returns the rows that `fetch` would give @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY */
-  move(session: SessionKey, named: CursorName, move: CursorMove): number {
-    const { first, end } = this.#step(this.#require(session, named), named, move);
+  move(owner: CursorOwner, named: CursorName, move: CursorMove): number {
+    const { first, end } = this.#step(this.#require(owner, named), named, move);
     return end - first;
   }
 
   /** @throws CURSOR_NOT_FOUND */
-  close(session: SessionKey, named: CursorName): void {
-    this.#end(this.#require(session, named, 'also one that runs'));
+  close(owner: CursorOwner, named: CursorName): void {
+    this.#end(this.#require(owner, named, 'also one that runs'));
   }
 
-  closeIfOpen(session: SessionKey, name: string): void {
-    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(name));
+  closeIfOpen(owner: CursorOwner, name: string): void {
+    const cursor = this.#at(owner, name);
     if (cursor !== undefined) this.#end(cursor);
   }
 
-  closeAll(session: SessionKey): void {
-    const cursors = this.#sessions.get(sessionText(session))?.cursors.values().toArray() ?? [];
-    for (const cursor of cursors) this.#end(cursor);
+  /** Ends those that the token may read. */
+  closeAll({ session, keeper }: CursorOwner): void {
+    for (const cursor of this.#all(session)) if (covers(keeper, cursor.keeper)) this.#end(cursor);
+  }
+
+  /** A session has ended. */
+  sessionEnded(session: SessionKey): void {
+    for (const cursor of this.#all(session)) this.#end(cursor);
   }
 
   /** A transaction has ended: what it has opened does, too, but for cursors WITH HOLD of one that has committed. */
@@ -214,8 +231,40 @@ export class Cursors implements Disposable {
     return batch;
   }
 
-  #require(session: SessionKey, named: CursorName, which?: 'also one that runs'): Cursor {
-    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(named.name));
+  #all(session: SessionKey): readonly Cursor[] {
+    return this.#sessions.get(sessionText(session))?.cursors.values().toArray() ?? [];
+  }
+
+  /** The cursor, if the token may read it; one from before a change of the principal's rights ends. */
+  #at({ session, keeper }: CursorOwner, name: string): Cursor | undefined {
+    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(name));
+    if (cursor === undefined || covers(keeper, cursor.keeper)) return cursor;
+    if (cursor.keeper.sess_epoch < keeper.sess_epoch) this.#end(cursor);
+    return undefined;
+  }
+
+  /** @throws TOO_MANY_CURSORS */
+  #requireRoom(session: SessionKey, { cursors }: Held): void {
+    const { perSessionMax, perPrincipalMax } = this.#options;
+    if (cursors.size >= perSessionMax) {
+      const message = `the session has ${perSessionMax} cursors (coordinator.cursors_max): CLOSE some`;
+      throw new SkeinError('TOO_MANY_CURSORS', message);
+    }
+    if ((this.#principals.get(principalText(session)) ?? 0) >= perPrincipalMax) {
+      const message = `you have ${perPrincipalMax} cursors (coordinator.cursors_per_principal_max): CLOSE some`;
+      throw new SkeinError('TOO_MANY_CURSORS', message);
+    }
+  }
+
+  #counted(session: SessionKey, more: 1 | -1): void {
+    const principal = principalText(session);
+    const count = (this.#principals.get(principal) ?? 0) + more;
+    if (count === 0) this.#principals.delete(principal);
+    else this.#principals.set(principal, count);
+  }
+
+  #require(owner: CursorOwner, named: CursorName, which?: 'also one that runs'): Cursor {
+    const cursor = this.#at(owner, named.name);
     if (cursor !== undefined && (cursor.result.hasEnded || which !== undefined)) return cursor;
     return this.#missing(named);
   }
@@ -246,7 +295,7 @@ export class Cursors implements Disposable {
     cursor.timer = undefined;
     const text = sessionText(cursor.session);
     const held = this.#sessions.get(text);
-    held?.cursors.delete(cursor.name);
+    if (held?.cursors.delete(cursor.name) === true) this.#counted(cursor.session, -1);
     if (held?.last?.of === cursor) held.last = undefined;
     if (held?.cursors.size === 0) this.#sessions.delete(text);
     if (cursor.transaction !== null) {
@@ -257,6 +306,8 @@ export class Cursors implements Disposable {
     cursor.result.drop(CLOSED);
   }
 }
+
+const principalText = ({ tenant, principal }: SessionKey): string => JSON.stringify([tenant, principal]);
 
 const CLOSED = new SkeinError('QUERY_CANCELLED', 'the cursor was closed');
 const LIMITS = {

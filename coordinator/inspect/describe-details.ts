@@ -6,7 +6,7 @@ import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 import { partitionExpressions } from '../catalog-client/catalog-browser.ts';
 import { columnDefault, sqlTypeName } from '../session/sql-type-name.ts';
 import type { FoundTable } from '../catalog-client/loaded-tables.ts';
-import { summaryCount, rowsAt, showsRows, snapshotAt } from './found-table.ts';
+import { summaryCount, rowsAt, showsRows, snapshotAt, timeOf } from './found-table.ts';
 
 export type TableDetails = {
   readonly catalog: string;
@@ -111,7 +111,7 @@ export function describeDetails(table: FoundTable): TableDetails {
 function changedAt({ snapshots, snapshotLog }: TableMetadata): string | null {
   let latest = snapshotLog.at(-1)?.timestampMs ?? 0;
   for (const { timestampMs } of snapshots.values()) latest = Math.max(latest, timestampMs);
-  return latest === 0 ? null : new Date(latest).toISOString();
+  return latest === 0 ? null : timeOf(latest);
 }
 
 const nameOf = ({ fields }: TableMetadata, id: number): string => fields.get(id)?.name ?? `#${id}`;

@@ -7,7 +7,7 @@ import { ownRepresentation } from '../binding/view-definition.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { sqlTypeName } from '../session/sql-type-name.ts';
-import { namespaceLevels, printName, type TablePath } from './found-table.ts';
+import { namespaceLevels, printName, timeOf, type TablePath } from './found-table.ts';
 
 export type ViewVersions = {
   readonly catalog: string;
@@ -88,9 +88,3 @@ export function describeView({ name, view, actions }: LoadedView): ViewVersions 
     actions: [...actions].toSorted(),
   };
 }
-
-/** Last moment that a date can be; a writer may put any number there. */
-const TIME_MS_MAX = 8.64e15;
-
-const timeOf = (ms: number): string =>
-  new Date(Number.isFinite(ms) && Math.abs(ms) <= TIME_MS_MAX ? ms : 0).toISOString();

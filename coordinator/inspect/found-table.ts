@@ -72,3 +72,9 @@ export function rowsAt(snapshot: Snapshot | null | undefined): number | null {
   const rows = summaryCount(snapshot, 'total-records');
   return rows === null ? null : Math.max(0, rows - (summaryCount(snapshot, 'total-position-deletes') ?? 0));
 }
+
+/** Last moment that a date can be; a writer may put any number there. */
+const TIME_MS_MAX = 8.64e15;
+
+export const timeOf = (ms: number): string =>
+  new Date(Number.isFinite(ms) && Math.abs(ms) <= TIME_MS_MAX ? ms : 0).toISOString();

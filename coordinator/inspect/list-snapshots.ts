@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { FoundTable } from '../catalog-client/loaded-tables.ts';
-import { summaryCount, showsRows } from './found-table.ts';
+import { summaryCount, showsRows, timeOf } from './found-table.ts';
 import { foldSnapshots, orderSnapshots, type PlacedSnapshot } from './order-snapshots.ts';
 
 export type SnapshotsPage = {
@@ -107,7 +107,7 @@ function shown(
   return {
     snapshot_id: snapshot.snapshotId.toString(),
     parent_id: snapshot.parentSnapshotId?.toString() ?? null,
-    committed_at: new Date(snapshot.timestampMs).toISOString(),
+    committed_at: timeOf(snapshot.timestampMs),
     operation: snapshot.summary['operation'] ?? null,
     schema_id: snapshot.schemaId,
     lane,

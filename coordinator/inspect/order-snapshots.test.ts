@@ -94,3 +94,12 @@ test('every snapshot is there once, behind all of its children, also where paren
     }),
   );
 });
+
+test('a table of very many branches is drawn in a few lanes, of which the last one is not folded', () => {
+  const made = Array.from({ length: 3_000 }, (_, i): Made => [i + 1, i % 3 === 0 ? null : i % 3 === 1 ? 1 : i, i]);
+  const table = tableOf(made, 3_000);
+  const placed = orderSnapshots(table);
+  expect(new Set(placed.map(({ lane }) => lane)).size).toBe(100);
+  const shared = placed.filter(({ lane }) => lane === 99).length;
+  expect(foldSnapshots(table, placed).filter(({ lane }) => lane === 99)).toHaveLength(shared);
+});

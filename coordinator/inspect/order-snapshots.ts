@@ -58,7 +58,8 @@ function childrenFirst(
         : (childrenOf.get(id) ?? []).filter((child) => !begun.has(child.snapshotId) && !done.has(child.snapshotId));
       begun.add(id);
       if (before.length > 0) {
-        stack.push(...before.toSorted((a, b) => newestFirst(b, a)));
+        // One by one: a snapshot may have more children than a call takes arguments.
+        for (const child of before.toSorted((a, b) => newestFirst(b, a))) stack.push(child);
         continue;
       }
       stack.pop();
@@ -76,6 +77,9 @@ function newestFirst(a: Snapshot, b: Snapshot): number {
   return a.snapshotId > b.snapshotId ? -1 : 1;
 }
 
+/** Lanes of a graph: lines beyond share the last one, so that a table of very many branches holds nobody up. */
+const LANES_MAX = 100;
+
 type Chain = { readonly ids: readonly bigint[]; readonly first: number; readonly last: number };
 
 function lanesOf(metadata: TableMetadata, order: readonly Snapshot[]): ReadonlyMap<bigint, number> {
@@ -87,8 +91,8 @@ function lanesOf(metadata: TableMetadata, order: readonly Snapshot[]): ReadonlyM
   for (const [i, { ids, first, last }] of chains.entries()) {
     // The first chain is that of the table itself, whose lane is nobody else's.
     const free = i === 0 ? -1 : ends.findIndex((end, lane) => lane > 0 && end < first);
-    const lane = free === -1 ? ends.length : free;
-    ends[lane] = last;
+    const lane = free === -1 ? Math.min(ends.length, LANES_MAX - 1) : free;
+    ends[lane] = Math.max(ends[lane] ?? 0, last);
     for (const id of ids) lanes.set(id, lane);
   }
   return lanes;
@@ -145,7 +149,9 @@ export function foldSnapshots(
       named.has(snapshotId) ||
       snapshotId === metadata.currentSnapshotId ||
       isEnd ||
-      one.children !== 1;
+      one.children !== 1 ||
+      // Which line of a lane that many share it would be a part of, nobody could say.
+      one.lane === LANES_MAX - 1;
     const line = above.get(one.lane);
     if (!stays && line !== undefined) {
       line.folded += 1;

@@ -17,6 +17,16 @@ test('a statement that takes more memory than a planner has is too complex, whic
   expect((await session.plan(plain)).columns).toHaveLength(1);
 });
 
+test('the column of version() has that name, for programs that look for it', async () => {
+  const session = await PlannerSession.open(MEMORY_BYTES);
+  const request = { sql: 'SELECT version(), version() || 1', scans: [], context, contextual: false };
+  const names = (columns: readonly { readonly name: string }[] | null): readonly string[] =>
+    (columns ?? []).map(({ name }) => name);
+  expect(names((await session.plan(request)).columns)[0]).toBe('version()');
+  expect(names((await session.describe(request)).columns)[0]).toBe('version()');
+  session.close();
+});
+
 const LATERAL = `WITH t AS (SELECT 'a' AS sid, DATE '2020-01-01' AS d)
   SELECT o.sid, x.h FROM t o, LATERAL (WITH scope AS (SELECT sid, d FROM t WHERE sid = o.sid)
     SELECT EXISTS (SELECT 1 FROM scope i WHERE i.sid = c.sid AND i.d <= c.d) AS h FROM scope c) x`;

@@ -27,7 +27,7 @@ import { partRefusal } from './check-part.ts';
 import { checkParts } from './check-parts.ts';
 import type { Part } from '../statement/proven.ts';
 import type { PartRefusal, PartText } from './part-text.ts';
-import { preparedColumns, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
+import { columnName, isUnresolved, preparedColumns, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -266,7 +266,7 @@ export class PlannerSession {
    */
   async #parameterNames({ sql, values }: ParameterQuery): Promise<readonly string[] | null> {
     return this.#executed({ sql, values }, (prepared) =>
-      Array.from({ length: prepared.columnCount }, (_, i) => prepared.columnName(i)),
+      Array.from({ length: prepared.columnCount }, (_, i) => columnName(prepared, i)),
     );
   }
 

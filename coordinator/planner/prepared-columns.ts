@@ -12,8 +12,17 @@ export type ParameterTypes = {
 export const isUnresolved = (prepared: duckdb.DuckDBPreparedStatement): boolean =>
   prepared.columnCount === 1 && prepared.columnTypeId(0) === duckdb.DuckDBTypeId.INVALID;
 
+/** DuckDB puts names of functions that are words of its grammar in quotes; programs look for the column of this one by its name. */
+const SHOWN: Readonly<Record<string, string>> = { '"version"()': 'version()' };
+
+/** The name of a column of a result. */
+export function columnName(prepared: duckdb.DuckDBPreparedStatement, i: number): string {
+  const name = prepared.columnName(i);
+  return SHOWN[name] ?? name;
+}
+
 export const preparedColumns = (prepared: duckdb.DuckDBPreparedStatement): SqlField[] =>
   Array.from({ length: prepared.columnCount }, (_, i) => ({
-    name: prepared.columnName(i),
+    name: columnName(prepared, i),
     type: fromDuckDbType(prepared.columnType(i)),
   }));

@@ -1,28 +1,28 @@
-import type { SessionKey } from '../session/session-store.ts';
+import type { CursorOwner } from '../cursor/cursors.ts';
 import type { DoorCursors } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** The name of a portal stands in no statement. */
 const named = (name: string) => ({ name, position: 0 });
 
-/** The cursors of a session, for a door whose protocol has portals. */
+/** The cursors of a session that a token may read, for a door whose protocol has portals. */
 export const doorCursors = (
   { cursors, transactions }: Pick<RunnerServices, 'cursors' | 'transactions'>,
-  session: SessionKey,
+  owner: CursorOwner,
 ): DoorCursors => ({
-  find: (name) => cursors.find(session, name),
+  find: (name) => cursors.find(owner, name),
   open: (name, sql) =>
-    cursors.open(session, {
+    cursors.open(owner, {
       ...named(name),
       sql,
       canScroll: false,
       isHeld: false,
-      transaction: transactions.find(session) ?? null,
+      transaction: transactions.find(owner.session) ?? null,
     }),
   fetch: async (name, rows, { sink, signal }) => {
-    const { count, into } = cursors.fetch(session, named(name), { kind: 'forward', count: rows });
+    const { count, into } = cursors.fetch(owner, named(name), { kind: 'forward', count: rows });
     await into(sink, signal);
     return count;
   },
-  close: (name) => cursors.closeIfOpen(session, name),
+  close: (name) => cursors.closeIfOpen(owner, name),
 });

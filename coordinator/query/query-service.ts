@@ -1,6 +1,7 @@
 import type { QueryId } from '#shared/id.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import type { Caller } from '../auth/authenticate.ts';
+import type { CursorOwner } from '../cursor/cursors.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
 import type { LiveRequest } from './live-queries.ts';
@@ -96,7 +97,8 @@ export interface QueryService {
   timeoutMs(session: SessionKey): number;
   /** The session as it is now; one that holds nothing is like a new one. */
   session(session: SessionKey): SessionView;
-  cursors(session: SessionKey): DoorCursors;
+  /** The cursors of a session that a token may read. */
+  cursors(owner: CursorOwner): DoorCursors;
   /** Ends a session with all that it holds; its transaction is rolled back. */
   endSession(session: SessionKey): Promise<void>;
   /** The statements that wait or run now and that the caller may see, the oldest first. */

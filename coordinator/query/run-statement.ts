@@ -50,9 +50,9 @@ export function statementRunner(services: RunnerServices): QueryService {
     describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     session: (session) => viewSession(services, session),
-    cursors: (session) => doorCursors(services, session),
+    cursors: (owner) => doorCursors(services, owner),
     endSession: async (session) => {
-      services.cursors.closeAll(session);
+      services.cursors.sessionEnded(session);
       await services.transactions.rollBack(session);
       services.sessions.store.end(session);
     },

@@ -17,6 +17,7 @@ export function sessionCursors(
   const { cursors } = services;
   const { session, sink } = request;
   const { signal } = active;
+  const owner = { session, keeper: request.caller.claims };
   return {
     async declare({ query, ...cursor }) {
       if (session.kind !== 'named') {
@@ -26,7 +27,7 @@ export function sessionCursors(
       if (transaction === null && !cursor.isHeld) {
         throw new SkeinError('NO_TRANSACTION', 'a cursor without WITH HOLD is declared in a transaction: send BEGIN');
       }
-      const result = cursors.open(session, { ...cursor, sql: query.text, transaction });
+      const result = cursors.open(owner, { ...cursor, sql: query.text, transaction });
       try {
         using held = new HeldSink(result, heldOptions(services));
         const own: RunningStatement = { ...running, request: { ...whole(request), sink: held } };
@@ -36,23 +37,23 @@ export function sessionCursors(
         result.finish({ rowCount: rowsProduced, elapsedMs: active.elapsedMs() });
         return { bytesScanned, fragments };
       } catch (error) {
-        cursors.close(session, cursor);
+        cursors.close(owner, cursor);
         throw error;
       }
     },
-    columns: (cursor) => cursors.shape(session, cursor).columns,
+    columns: (cursor) => cursors.shape(owner, cursor).columns,
     async fetch(cursor, move) {
       requireUnordered(request);
-      const { shape, count, into } = cursors.fetch(session, cursor, move);
+      const { shape, count, into } = cursors.fetch(owner, cursor, move);
       sink.planned({ ...shape, tag: 'FETCH' });
       sink.start();
       await into(sink, signal);
       return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
     },
-    move: (cursor, move) => cursors.move(session, cursor, move),
+    move: (cursor, move) => cursors.move(owner, cursor, move),
     close(cursor) {
-      if (cursor === null) cursors.closeAll(session);
-      else cursors.close(session, cursor);
+      if (cursor === null) cursors.closeAll(owner);
+      else cursors.close(owner, cursor);
     },
   };
 }

@@ -6,7 +6,8 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import type { ResultBatch } from '../sink/result-sink.ts';
 import type { KeptResult } from './kept-result.ts';
-import { KeptResults, type Keeper } from './kept-results.ts';
+import type { Keeper } from './keeper.ts';
+import { KeptResults } from './kept-results.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kept-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
-import { scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
+import { covers, type Keeper } from './keeper.ts';
 import { KeptResult } from './kept-result.ts';
 
 export type KeptResultsOptions = {
@@ -13,9 +13,6 @@ export type KeptResultsOptions = {
   readonly perPrincipalMax: number;
   readonly folder: string;
 };
-
-/** The parts of a token that say whose a result is. */
-export type Keeper = Pick<TokenClaims, 'tenant' | 'sub' | 'scope' | 'sess_epoch'>;
 
 type Entry = {
   readonly result: KeptResult;
@@ -155,7 +152,3 @@ const keyOf = ({ tenant, sub }: Keeper, queryId: string): string =>
   JSON.stringify([tenant, sub, queryId.toLowerCase()]);
 
 const isSame = (one: Keeper, other: Keeper): boolean => one.tenant === other.tenant && one.sub === other.sub;
-
-/** Whether a token may read what another one of its principal has asked for: it has all of its scopes, and the same rights. */
-const covers = (reader: Keeper, writer: Keeper): boolean =>
-  reader.sess_epoch === writer.sess_epoch && scopesOf(writer).isSubsetOf(scopesOf(reader));

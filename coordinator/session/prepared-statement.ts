@@ -35,9 +35,13 @@ export function preparedStatement({
   sql,
   parameters,
   columns,
-}: Omit<PreparedStatement, 'bytes'>): PreparedStatement {
+  besides = 0,
+}: Omit<PreparedStatement, 'bytes'> & {
+  /** Characters that are kept beside these texts. */
+  readonly besides?: number;
+}): PreparedStatement {
   const types = parameters.map(({ declared }) => declared ?? '');
-  const texts = [name, sql, ...types, JSON.stringify(columns)].reduce((length, text) => length + text.length, 0);
+  const texts = [name, sql, ...types, JSON.stringify(columns)].reduce((length, text) => length + text.length, besides);
   const bytes = STATEMENT_BYTES + parameters.length * PARAMETER_BYTES + texts * CHARACTER_BYTES;
   return { name: ownText(name), sql: ownText(sql), parameters, columns, bytes };
 }

@@ -97,6 +97,12 @@ export const COORDINATOR_SETTINGS = {
     'Results that are kept for one user; the oldest makes room',
   ),
   'coordinator.cursors_max': integer(1_000, 1, 100_000, 'Cursors and portals of one session'),
+  'coordinator.cursors_per_principal_max': integer(
+    10_000,
+    1,
+    1_000_000,
+    'Cursors of one user, in all of their sessions at once',
+  ),
   'coordinator.cursor_bytes_max': bytes(GIB, 'Largest result of a cursor; its statement fails beyond it'),
   'coordinator.cursors_bytes': bytes(
     16 * GIB,

@@ -100,6 +100,25 @@ test.each(['(a, ', 'a,', 'a b,', 'FROM a,'])('a long text of %j has its place at
   expect(performance.now() - began).toBeLessThan(2_000);
 });
 
+test.each([
+  ['a name of many parts', `SELECT * FROM ${'a.'.repeat(30_000)}`],
+  [
+    'many long names',
+    `SELECT * FROM ${Array.from({ length: 100 }, (_, i) => `t${i}${'a'.repeat(2_000)}`).join(', ')} WHERE `,
+  ],
+])('%s is looked for at once in a long list', async (_, sql) => {
+  const many = Array.from({ length: 10_000 }, (_one, i) => relation('default', `t${i}`, ['c']));
+  const lists = new Objects({
+    findCatalogs: () => Promise.resolve(['lake']),
+    listCatalog: () => Promise.resolve({ blocks: [many], schemas: [] }),
+  } as unknown as CatalogClient);
+  const { signal } = new AbortController();
+  const current = { catalog: 'lake', schema: ['default'] };
+  const began = performance.now();
+  await complete(lists, caller, { sql, position: sql.length, current, signal });
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
 test('pages of objects are by name, and lead to the next', async () => {
   const { signal } = new AbortController();
   const first = await objects.list(caller, { catalog: 'lake', schema: 'default', limit: 1 }, signal);

@@ -19,6 +19,8 @@ type Proposal = {
 export type Completion = { readonly from: number; readonly proposals: readonly Proposal[] };
 
 const PROPOSALS_MAX = 100;
+/** Longest alias that a proposal tells. */
+const ALIAS_LENGTH_MAX = 100;
 
 type Asked = {
   readonly sql: string;
@@ -63,20 +65,26 @@ const WORDS: readonly Proposal[] = [
   ...COMPLETED_KEYWORDS.map((label) => ({ label, kind: 'keyword' as const, detail: null })),
 ];
 
-const same = (a: string, b: string): boolean => foldIdentifier(a) === foldIdentifier(b);
+/** Names that are the same as one, which is folded once: a text may hold a name of 100,000 letters, and a list as many names. */
+function equalTo(name: string): (other: string) => boolean {
+  const folded = foldIdentifier(name);
+  return (other) => other.length === name.length && foldIdentifier(other) === folded;
+}
 
 /** Behind `x.`: the columns of a table or alias x, else the tables of a schema x, else the schemas of a catalog x. */
 async function qualified(finder: Finder, { qualifier, sources }: CursorPlace): Promise<readonly Proposal[]> {
   const { objects, caller, catalog, signal } = finder;
   const [first = ''] = qualifier;
-  const source = qualifier.length === 1 ? sources.find(({ alias }) => same(alias, first)) : undefined;
+  const isFirst = equalTo(first);
+  const source = qualifier.length === 1 ? sources.find(({ alias }) => isFirst(alias)) : undefined;
   const ofSource = source === undefined ? [] : await columns(finder, [source]);
   if (ofSource.length > 0) return ofSource;
   const all = await objects.relations(caller, { catalog, signal });
-  const inSchema = all.filter(({ schema }) => same(schema, qualifier.join('.')));
+  const isNamed = equalTo(qualifier.join('.'));
+  const inSchema = all.filter(({ schema }) => isNamed(schema));
   if (inSchema.length > 0) return inSchema.map(relationProposal);
   const names = await objects.list(caller, { limit: 1_000 }, signal);
-  const other = names.objects.find(({ name }) => same(name, first))?.name;
+  const other = names.objects.find(({ name }) => isFirst(name))?.name;
   if (other === undefined) return [];
   const place = { catalog: other, signal };
   const below = qualifier.slice(1).join('.');
@@ -84,13 +92,15 @@ async function qualified(finder: Finder, { qualifier, sources }: CursorPlace): P
     const schemas = await objects.schemas(caller, place);
     return schemas.map((label) => ({ label, kind: 'schema', detail: other }));
   }
-  return (await objects.relations(caller, place)).filter(({ schema }) => same(schema, below)).map(relationProposal);
+  const isBelow = equalTo(below);
+  return (await objects.relations(caller, place)).filter(({ schema }) => isBelow(schema)).map(relationProposal);
 }
 
 /** Relations of the session's schema, the schemas, and the catalogs. */
 async function relations({ objects, caller, catalog, schema, signal }: Finder): Promise<readonly Proposal[]> {
   const place = { catalog, signal };
-  const own = (await objects.relations(caller, place)).filter((one) => same(one.schema, schema)).map(relationProposal);
+  const isOwn = equalTo(schema);
+  const own = (await objects.relations(caller, place)).filter((one) => isOwn(one.schema)).map(relationProposal);
   const schemas = await objects.schemas(caller, place);
   const catalogs = await objects.list(caller, { limit: 1_000 }, signal);
   return [
@@ -105,8 +115,10 @@ async function columns(finder: Finder, sources: readonly NamedRelation[]): Promi
   const found: Proposal[] = [];
   for (const source of sources) {
     const relation = await find(finder, source.path);
+    // Each proposal has it.
+    const alias = source.alias.slice(0, ALIAS_LENGTH_MAX);
     for (const field of relation?.columns().fields ?? []) {
-      found.push({ label: field.name, kind: 'column', detail: `${source.alias} · ${sqlTypeName(field.type)}` });
+      found.push({ label: field.name, kind: 'column', detail: `${alias} · ${sqlTypeName(field.type)}` });
     }
   }
   return found;
@@ -116,16 +128,18 @@ async function find(
   { objects, caller, catalog, schema, signal }: Finder,
   path: readonly string[],
 ): Promise<Relation | undefined> {
-  const name = path.at(-1) ?? '';
-  const inCatalog = async (where: string, below: string): Promise<Relation | undefined> =>
-    (await objects.relations(caller, { catalog: where, signal })).find(
-      (one) => same(one.name, name) && same(one.schema, below),
-    );
+  const isNamed = equalTo(path.at(-1) ?? '');
+  const inCatalog = async (where: string, below: string): Promise<Relation | undefined> => {
+    const isBelow = equalTo(below);
+    const all = await objects.relations(caller, { catalog: where, signal });
+    return all.find((one) => isNamed(one.name) && isBelow(one.schema));
+  };
   const places = path.slice(0, -1);
   const here = await inCatalog(catalog, places.length === 0 ? schema : places.join('.'));
   if (here !== undefined || places.length < 2) return here;
   const catalogs = await objects.list(caller, { limit: 1_000 }, signal);
-  const other = catalogs.objects.find((one) => same(one.name, places[0] ?? ''))?.name;
+  const isFirst = equalTo(places[0] ?? '');
+  const other = catalogs.objects.find((one) => isFirst(one.name))?.name;
   return other === undefined ? undefined : inCatalog(other, places.slice(1).join('.'));
 }
 

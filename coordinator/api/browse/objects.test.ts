@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BrowsedObject } from './browse-operations.ts';
-import { keyOf, objectPage, sortedPage } from './objects.ts';
+import { keyOf, objectPage, pageInTurns, sortedPage } from './objects.ts';
 
 const object = (name: string, schema: string | null, kind: BrowsedObject['kind'] = 'table'): BrowsedObject => ({
   kind,
@@ -56,4 +56,28 @@ test('a page in another order has the whole list behind it, and what has no valu
   expect(names(false, 3)).toEqual(['t1']);
   expect(names(true, 0)).toEqual(['t2', 't0', 't3']);
   expect(sortedPage(rows, { sort: 'rows', limit: 3 })).toMatchObject({ total: 4, more: true });
+});
+
+test('columns of one name in many tables are on pages, too, each once', () => {
+  const columns = ['a', 'b', 'c', 'd', 'e'].map((relation) => ({ ...object('id', 's', 'column'), relation }));
+  expect(pages(columns, 2)).toEqual(columns);
+});
+
+test('a search of very many lets others have their turn, and ends with its signal', async () => {
+  const ending = new AbortController();
+  function* slow(): Generator<readonly BrowsedObject[]> {
+    for (let i = 0; i < 100; i += 1) {
+      const until = performance.now() + 1;
+      while (performance.now() < until);
+      yield [object(`t${String(i).padStart(3, '0')}`, 's')];
+    }
+  }
+  let turns = 0;
+  const other = setInterval(() => (turns += 1), 0);
+  const { objects, more } = await pageInTurns(slow(), { after: undefined, limit: 2 }, ending.signal);
+  clearInterval(other);
+  expect([objects.map(({ name }) => name), more]).toEqual([['t000', 't001'], true]);
+  expect(turns).toBeGreaterThan(3);
+  ending.abort(new Error('it ends'));
+  await expect(pageInTurns(slow(), { after: undefined, limit: 2 }, ending.signal)).rejects.toThrow('it ends');
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { mayDo, type Caller } from '../../auth/authenticate.ts';
@@ -48,7 +49,7 @@ export class Objects {
       return objectPage(names.filter(containing(search)).map(catalogObject), after, limit);
     }
     const place = { catalog, signal };
-    if (search !== undefined) return objectPage(await this.#search(caller, search, place), after, limit);
+    if (search !== undefined) return pageInTurns(await this.#search(caller, search, place), { after, limit }, signal);
     if (schema === undefined) return objectPage(await this.#schemas(caller, place), after, limit);
     if (relation === undefined && request.sort !== undefined) {
       return sortedPage(await this.#relations(caller, schema, place), { ...request, sort: request.sort });
@@ -105,19 +106,26 @@ export class Objects {
     return found;
   }
 
-  async #search(caller: Caller, search: string, place: Place): Promise<readonly BrowsedObject[]> {
-    const matches = containing(search);
+  /** Objects that are found, for each schema and each relation. */
+  async #search(caller: Caller, search: string, place: Place): Promise<Iterable<readonly BrowsedObject[]>> {
     const all = await this.relations(caller, place);
-    const relations = all.filter(({ name, comment }) => matches(name) || (comment !== null && matches(comment)));
-    const columns = all
-      .filter(({ mentions }) => mentions(foldIdentifier(search)))
-      .flatMap((one) => columnsOf(one, place.catalog).filter(({ name }) => matches(name)));
-    const schemas = (await this.schemas(caller, place)).filter(matches);
-    return [
-      ...schemas.map((name) => ({ ...NOTHING, kind: 'schema' as const, name, catalog: place.catalog })),
-      ...relations.map((one) => relationObject(one, place.catalog)),
-      ...columns,
-    ];
+    const schemas = await this.schemas(caller, place);
+    return foundIn({ schemas, relations: all }, search, place.catalog);
+  }
+}
+
+function* foundIn(
+  { schemas, relations }: { readonly schemas: readonly string[]; readonly relations: readonly Relation[] },
+  search: string,
+  catalog: string,
+): Generator<readonly BrowsedObject[]> {
+  const matches = containing(search);
+  const folded = foldIdentifier(search);
+  for (const name of schemas) yield matches(name) ? [{ ...NOTHING, kind: 'schema', name, catalog }] : [];
+  for (const one of relations) {
+    const isFound = matches(one.name) || (one.comment !== null && matches(one.comment));
+    const columns = one.mentions(folded) ? columnsOf(one, catalog).filter(({ name }) => matches(name)) : [];
+    yield isFound ? [relationObject(one, catalog), ...columns] : columns;
   }
 }
 
@@ -185,23 +193,62 @@ function containing(search: string | undefined): (name: string) => boolean {
  * and never sorted: only the page is kept in order.
  */
 export function objectPage(objects: Iterable<BrowsedObject>, after: string | undefined, limit: number): ObjectPage {
-  const from = after === undefined ? null : placeOf(after);
-  const kept: BrowsedObject[] = [];
-  let more = false;
-  for (const object of objects) {
-    if (from !== null && compareKeys(object, from) <= 0) continue;
+  const page = new PageInOrder(after, limit);
+  for (const object of objects) page.add(object);
+  return page.found();
+}
+
+/** Longest time, in milliseconds, that a list is searched between two turns of the event loop: others wait for their answers meanwhile. */
+const TURN_MS = 5;
+
+/** The same of objects that are looked for, which takes long where the columns of very many tables are read. @throws the reason of the signal */
+export async function pageInTurns(
+  found: Iterable<readonly BrowsedObject[]>,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  signal: AbortSignal,
+): Promise<ObjectPage> {
+  const page = new PageInOrder(after, limit);
+  let turnEndsAt = performance.now() + TURN_MS;
+  for (const objects of found) {
+    for (const object of objects) page.add(object);
+    if (performance.now() < turnEndsAt) continue;
+    await setImmediate();
+    signal.throwIfAborted();
+    turnEndsAt = performance.now() + TURN_MS;
+  }
+  return page.found();
+}
+
+class PageInOrder {
+  readonly #from: Key | null;
+  readonly #limit: number;
+  readonly #kept: BrowsedObject[] = [];
+  #more = false;
+
+  /** @throws INVALID_REQUEST unless `after` is that of a place */
+  constructor(after: string | undefined, limit: number) {
+    this.#from = after === undefined ? null : placeOf(after);
+    this.#limit = limit;
+  }
+
+  add(object: BrowsedObject): void {
+    const kept = this.#kept;
+    if (this.#from !== null && compareKeys(object, this.#from) <= 0) return;
     const last = kept.at(-1);
-    if (kept.length === limit && last !== undefined) {
-      more = true;
-      if (compareKeys(object, last) >= 0) continue;
+    if (kept.length === this.#limit && last !== undefined) {
+      this.#more = true;
+      if (compareKeys(object, last) >= 0) return;
       kept.pop();
     }
     kept.splice(placeIn(kept, object), 0, object);
   }
-  return { objects: kept, more };
+
+  found(): ObjectPage {
+    return { objects: this.#kept, more: this.#more };
+  }
 }
 
-type Key = Pick<BrowsedObject, 'name' | 'schema' | 'kind'>;
+type Key = Pick<BrowsedObject, 'name' | 'schema' | 'kind' | 'relation'>;
 
 /** Where an object belongs in a list that is in order. */
 function placeIn(kept: readonly BrowsedObject[], object: BrowsedObject): number {
@@ -218,7 +265,9 @@ function placeIn(kept: readonly BrowsedObject[], object: BrowsedObject): number 
 const compareKeys = (one: Key, other: Key): number =>
   compareTexts(one.name, other.name) ||
   compareTexts(one.schema ?? '', other.schema ?? '') ||
-  compareTexts(one.kind, other.kind);
+  compareTexts(one.kind, other.kind) ||
+  // Columns of many tables have one name.
+  compareTexts(one.relation ?? '', other.relation ?? '');
 
 function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
@@ -226,18 +275,18 @@ function compareTexts(one: string, other: string): number {
 }
 
 /** The place of an object in its list, and what the next page is asked behind. */
-export const keyOf = ({ schema, name, kind }: Key): string => JSON.stringify([name, schema, kind]);
+export const keyOf = ({ schema, name, kind, relation }: Key): string => JSON.stringify([name, schema, kind, relation]);
+
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string';
 
 /** @throws INVALID_REQUEST unless the text is that of a place */
 function placeOf(after: string): Key {
   try {
     const place: unknown = JSON.parse(after);
     if (Array.isArray(place)) {
-      const [name, schema, kind] = place as readonly unknown[];
-      const isPlace = typeof name === 'string' && typeof kind === 'string';
-      if (isPlace && (schema === null || typeof schema === 'string')) {
-        return { name, schema, kind: kind as BrowsedObject['kind'] };
-      }
+      const [name, schema, kind, relation = null] = place as readonly unknown[];
+      const isPlace = typeof name === 'string' && typeof kind === 'string' && isTextOrNull(relation);
+      if (isPlace && isTextOrNull(schema)) return { name, schema, kind: kind as BrowsedObject['kind'], relation };
     }
   } catch {
     // It is no JSON.

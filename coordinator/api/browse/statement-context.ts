@@ -77,10 +77,10 @@ function qualifierOf(words: readonly Word[]): { readonly parts: readonly string[
   const parts: string[] = [];
   let at = words.length;
   while (words[at - 1]?.text === '.' && isName(words[at - 2])) {
-    parts.unshift(words[at - 2]?.text ?? '');
+    parts.push(words[at - 2]?.text ?? '');
     at -= 2;
   }
-  return { parts, rest: words.slice(0, at) };
+  return { parts: parts.reverse(), rest: words.slice(0, at) };
 }
 
 const isName = (word: Word | undefined): boolean => word?.kind === 'word' || word?.kind === 'quoted';

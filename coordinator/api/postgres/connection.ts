@@ -1,3 +1,4 @@
+import { ConnectionMemory } from './connection-memory.ts';
 import { Extended } from './extended.ts';
 import { InsertBatch } from './insert-batch.ts';
 import type { PostgresDoor } from './postgres-door.ts';
@@ -5,7 +6,7 @@ import * as messages from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { splitStatements } from './split-statements.ts';
 import { Statements } from './statements.ts';
-import { errorFields, protocolViolation, SessionOver, StatementError, WireError } from './wire-error.ts';
+import { errorFields, protocolViolation, SessionOver, StatementError, SyncLost, WireError } from './wire-error.ts';
 import type { MessageBody, WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -15,18 +16,21 @@ const BESIDE_BYTES = 64 * 1024;
 /** Messages that are answered in turn with an error's rest: after it they are skipped to the next Sync. */
 const EXTENDED: ReadonlySet<string> = new Set(['P', 'B', 'D', 'E', 'C']);
 
-/** Messages that a client sends during a COPY. */
-const COPIED: ReadonlySet<string> = new Set(['d', 'c', 'f']);
+/** Messages that a client sends during a COPY, but for the rows. */
+const COPIED: ReadonlySet<string> = new Set(['c', 'f']);
+/** Messages that mean nothing during a COPY. */
+const NOTHING_IN_COPY: ReadonlySet<string> = new Set(['S', 'H']);
 /** Messages before which executions that wait for others run. */
 const ENDS_BATCH: ReadonlySet<string> = new Set(['S', 'H', 'Q', 'P']);
 
 /** Serves one client who has signed in, until it leaves. */
-export class Connection {
+export class Connection implements Disposable {
   readonly #door: PostgresDoor;
   readonly #reader: WireReader;
   readonly #writer: WireWriter;
   readonly #statements: Statements;
   readonly #extended: Extended;
+  readonly #memory: ConnectionMemory;
   #isSkipping = false;
 
   constructor(
@@ -38,11 +42,13 @@ export class Connection {
     this.#door = door;
     this.#reader = wire.reader;
     this.#writer = wire.writer;
-    this.#statements = new Statements(door, entered, wire);
+    this.#memory = new ConnectionMemory(door.bodies, entered.session.tenant);
+    this.#statements = new Statements(door, entered, { ...wire, memory: this.#memory });
     this.#extended = new Extended(this.#statements, {
       writer: wire.writer,
-      inserts: new InsertBatch(door, this.#statements, entered.session.tenant),
+      inserts: new InsertBatch(door, this.#statements, { tenant: entered.session.tenant, memory: this.#memory }),
       portalsMax: config['coordinator.cursors_max'],
+      memory: this.#memory,
     });
   }
 
@@ -68,15 +74,27 @@ export class Connection {
   async serve(): Promise<void> {
     this.#writer.push(messages.readyForQuery('I'));
     await this.#writer.flush();
-    const bytesMax = this.#door.config['coordinator.statement_bytes_max'] + BESIDE_BYTES;
-    let message = await this.#reader.message(bytesMax);
+    let message = await this.#next();
     while (message !== undefined && message.type !== 'X') {
       // Execute answers nothing before a Sync or a Flush, and whether others follow it says how it runs.
-      const early = message.type === 'E' && !this.#isSkipping ? await this.#reader.message(bytesMax) : null;
+      const early = message.type === 'E' && !this.#isSkipping ? await this.#next() : null;
       if (early === undefined) return;
+      const { copiesBegun } = this.#statements;
       await this.#answer(message.type, message.body, early?.type === 'S');
-      message = early ?? (await this.#reader.message(bytesMax));
+      this.#memory.give(message.body.length);
+      message = early ?? (await this.#next());
+      // As Postgres has it: the Sync behind an Execute came during its COPY; another one follows the rows.
+      const isCopied = early !== null && copiesBegun !== this.#statements.copiesBegun;
+      if (isCopied && NOTHING_IN_COPY.has(early.type)) message = await this.#next();
     }
+  }
+
+  [Symbol.dispose](): void {
+    this.#memory[Symbol.dispose]();
+  }
+
+  #next(): ReturnType<WireReader['message']> {
+    return this.#reader.message(this.#door.config['coordinator.statement_bytes_max'] + BESIDE_BYTES, this.#memory);
   }
 
   async #answer(type: string, body: MessageBody, isBeforeSync: boolean): Promise<void> {
@@ -91,7 +109,7 @@ export class Connection {
       if (!this.#isSkipping) await this.#step(type, body, false);
       if (this.#isSkipping) return;
       this.#extended.queried();
-      await this.#query(body.text());
+      await this.#query(body);
       await this.#settle();
       this.#extended.synced();
       await this.#ready();
@@ -110,6 +128,11 @@ export class Connection {
   async #step(type: string, body: MessageBody, isBeforeSync: boolean): Promise<void> {
     const extended = this.#extended;
     try {
+      // A client who asks and does not read waits, as one of Postgres does.
+      if (this.#writer.isFull) {
+        await extended.runWaiting('others follow');
+        await this.#writer.flush();
+      }
       if (ENDS_BATCH.has(type)) await extended.runWaiting(isBeforeSync ? 'before Sync' : 'others follow');
       if (type === 'P') await extended.parse(body);
       else if (type === 'B') await extended.bind(body);
@@ -125,12 +148,14 @@ export class Connection {
   }
 
   /** The simple protocol: one statement after the other, until one fails. */
-  async #query(text: string): Promise<void> {
-    const parts = splitStatements(text);
-    if (parts.length === 0) this.#writer.push(messages.emptyQuery());
+  async #query(body: MessageBody): Promise<void> {
     try {
+      const text = body.text();
+      const parts = splitStatements(text);
+      if (parts.length === 0) this.#writer.push(messages.emptyQuery());
       for (const [i, { sql, offset }] of parts.entries()) {
         const place = i === parts.length - 1 ? 'last of its Query' : 'others follow';
+        if (this.#writer.isFull) await this.#writer.flush();
         if (await this.#extended.beforeStatement({ sql, text, offset }, place)) continue;
         await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true, place });
       }
@@ -150,7 +175,7 @@ export class Connection {
 
   /** @throws SessionOver, which ends the connection */
   async #fail(thrown: unknown): Promise<void> {
-    if (thrown instanceof SessionOver) throw thrown;
+    if (thrown instanceof SessionOver || thrown instanceof SyncLost) throw thrown;
     await this.#statements.failed();
     if (!(thrown instanceof StatementError) && !(thrown instanceof WireError)) {
       this.#door.log.debug({ err: thrown }, 'a message failed');

@@ -3,6 +3,7 @@ import type { ArrivedRows } from '../../arrival/arrived-rows.ts';
 import type { TableRows } from '../../binding/table-rows.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { DoorSink, ResultBatch } from '../../sink/result-sink.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
 import { copyError, receiveRows } from './copy-in.ts';
 import type { CopyStatement } from './copy-statement.ts';
 import { copiedColumns, describingInsert, faultsOfCopied, insertOfCopied } from './copy-target.ts';
@@ -17,6 +18,9 @@ export type CopyConnection = {
   readonly door: PostgresDoor;
   readonly reader: WireReader;
   readonly writer: WireWriter;
+  readonly memory: ConnectionMemory;
+  /** Called when the client is asked for rows: what it sends from then on is part of the COPY. */
+  readonly begins: () => void;
   readonly asker: Asker;
   /** @throws StatementError with a place in the statement */
   readonly describe: (sql: string) => Promise<StatementDescription>;
@@ -32,14 +36,15 @@ type CopyFrom = Extract<CopyStatement, { direction: 'in' }>;
 
 /** Takes rows from the client, and writes them at once: all of them, or none. @returns how many @throws WireError, StatementError, SkeinError */
 export async function copyFrom(copy: CopyFrom, connection: CopyConnection): Promise<number> {
-  const { door, reader, writer, asker } = connection;
+  const { door, reader, writer, memory, asker } = connection;
   const description = await connection.describe(describingInsert(copy));
   const types = (description.kind === 'rows' ? description.columns : null) ?? [];
   const columns = copiedColumns(types, copy);
   writer.push(copyIn(copy.options.format === 'binary', columns.length));
+  connection.begins();
   await writer.flush();
   using rows = await connection.abortable((signal) =>
-    receiveRows(door, reader, { table: copy.name, columns, format: copy.options, asker, signal }),
+    receiveRows(door, reader, { table: copy.name, columns, format: copy.options, asker, memory, signal }),
   );
   if (rows.rowCount === 0) return 0;
   try {

@@ -5,6 +5,7 @@ import { copiedBatch, copiedSchema } from '../../arrival/copied/copied-batch.ts'
 import { READ_ROWS } from '../../arrival/copied/read-rows.ts';
 import type { CopiedColumn, RowFault, RowFormat } from '../../arrival/copied/row-format.ts';
 import type { Asker } from '#shared/fair/asker.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { protocolViolation, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
@@ -13,7 +14,8 @@ import type { WireReader } from './wire-reader.ts';
 const TURN_BYTES = 2 ** 20;
 /** Longest row, as `ArrivedRows` has it. */
 const ROW_BYTES_MAX = 32 * 2 ** 20;
-const MESSAGE_BYTES_MAX = 64 * 2 ** 20;
+/** Longest message beside those with rows: it may say why a COPY fails. */
+const MESSAGE_BYTES_MAX = 64 * 2 ** 10;
 
 /** Rows that a client sends, and how they are written. */
 export type CopyIn = {
@@ -22,6 +24,7 @@ export type CopyIn = {
   readonly columns: readonly CopiedColumn[];
   readonly format: RowFormat;
   readonly asker: Asker;
+  readonly memory: ConnectionMemory;
   readonly signal: AbortSignal;
 };
 
@@ -45,7 +48,8 @@ export async function receiveRows(door: PostgresDoor, reader: WireReader, copy: 
   const schema = copiedSchema(copy.columns);
   const rows = new ArrivedRows(schema, { ...door.arrivals, owner: copy.asker.tenant }, 'microseconds');
   try {
-    await new Receiver(door, copy, { rows, schema }).receive(reader);
+    using receiver = new Receiver(door, copy, { rows, schema });
+    await reader.until(copy.signal, () => receiver.receive(reader));
     return rows;
   } catch (error) {
     rows[Symbol.dispose]();
@@ -53,7 +57,7 @@ export async function receiveRows(door: PostgresDoor, reader: WireReader, copy: 
   }
 }
 
-class Receiver {
+class Receiver implements Disposable {
   readonly #door: PostgresDoor;
   readonly #copy: CopyIn;
   readonly #rows: ArrivedRows;
@@ -79,12 +83,13 @@ class Receiver {
 
   async receive(reader: WireReader): Promise<void> {
     for (;;) {
-      const message = await reader.message(MESSAGE_BYTES_MAX);
+      const message = await reader.copied(MESSAGE_BYTES_MAX);
       if (message === undefined) throw new SkeinError('QUERY_CANCELLED', 'the client has disconnected');
       this.#copy.signal.throwIfAborted();
       const { type, body } = message;
       if (type === 'd') {
         const bytes = body.rest();
+        this.#copy.memory.take(bytes.length);
         this.#waiting.push(bytes);
         this.#bytes += bytes.length;
         if (this.#bytes >= this.#turn) await this.#read(false);
@@ -102,7 +107,7 @@ class Receiver {
   async #read(isLast: boolean): Promise<void> {
     const bytes = Buffer.concat(this.#waiting);
     if (this.#isEnd) {
-      [this.#waiting, this.#bytes] = [[], 0];
+      this.#keep(Buffer.alloc(0));
       return;
     }
     const { columns, format, asker, signal, table } = this.#copy;
@@ -112,11 +117,23 @@ class Receiver {
     if (read.fault !== null) throw copyError(table, read.fault);
     const rest = bytes.subarray(read.consumed);
     if (rest.length > ROW_BYTES_MAX) throw new WireError('54000', `a row of COPY has at most ${ROW_BYTES_MAX} bytes`);
-    this.#turn = read.consumed === 0 ? 2 * bytes.length : Math.max(TURN_BYTES, 2 * rest.length);
+    const turn = read.consumed === 0 ? 2 * bytes.length : Math.max(TURN_BYTES, 2 * rest.length);
+    this.#turn = Math.min(turn, ROW_BYTES_MAX + 1);
     this.#isFirst &&= read.consumed === 0;
     this.#isEnd = read.isEnd;
     this.#line = read.line;
-    [this.#waiting, this.#bytes] = [[rest], rest.length];
+    // A copy: a part would keep all of it in memory.
+    this.#keep(Buffer.from(rest));
     if (read.rows > 0) await this.#rows.add(copiedBatch(this.#schema, read));
+  }
+
+  #keep(rest: Buffer): void {
+    this.#copy.memory.give(this.#bytes - rest.length);
+    [this.#waiting, this.#bytes] = [[rest], rest.length];
+  }
+
+  [Symbol.dispose](): void {
+    this.#copy.memory.give(this.#bytes);
+    this.#bytes = 0;
   }
 }

@@ -5,6 +5,7 @@ import type { StatementDescription } from '../../operation/description.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
 import { Portals } from './portals.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
@@ -15,6 +16,9 @@ import type { MessageStatement, PortalExecution, Statements } from './statements
 import { protocolViolation, WireError } from './wire-error.ts';
 import type { MessageBody } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
+
+/** Longest text, in characters, that is looked at whether it inserts one row. */
+const ONE_ROW_MAX = 64 * 1024;
 
 type Prepared = {
   /** The whole text of Parse. */
@@ -33,6 +37,7 @@ export type ExtendedParts = {
   readonly writer: WireWriter;
   readonly inserts: InsertBatch;
   readonly portalsMax: number;
+  readonly memory: ConnectionMemory;
 };
 
 /** The extended protocol of one connection: prepared statements and portals by their names (the empty one is used again and again). */
@@ -48,11 +53,11 @@ export class Extended {
   #unnamed: Prepared | undefined;
   readonly #portals: Portals;
 
-  constructor(statements: Statements, { writer, inserts, portalsMax }: ExtendedParts) {
+  constructor(statements: Statements, { writer, inserts, portalsMax, memory }: ExtendedParts) {
     this.#statements = statements;
     this.#writer = writer;
     this.#inserts = inserts;
-    this.#portals = new Portals(statements, writer, portalsMax);
+    this.#portals = new Portals(statements, writer, { portalsMax, memory });
   }
 
   /** Portals end with their transaction. */
@@ -106,10 +111,14 @@ export class Extended {
     const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
-    const insertsOneRow = description?.kind === 'count' && isInsertOfOneRow(sql);
+    const insertsOneRow = description?.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
     const prepared = { text, sql, offset, description, oids, insertsOneRow };
     if (name === '') this.#unnamed = prepared;
-    else this.#parsed.set(this.#statements.keepPrepared(name, { sql, types, description }), prepared);
+    else
+      this.#parsed.set(
+        this.#statements.keepPrepared(name, { sql, types, description, besides: text.length }),
+        prepared,
+      );
     this.#writer.push(messages.parseComplete());
   }
 
@@ -142,7 +151,14 @@ export class Extended {
     const { text, sql, offset } = prepared;
     const statement = { text, sql, offset };
     const insert = prepared.insertsOneRow ? { statement, parameters: given, values: bound } : null;
-    this.#portals.bind(name, { statement, description, parameters: given, formats: resultFormats, insert });
+    this.#portals.bind(name, {
+      statement,
+      description,
+      parameters: given,
+      formats: resultFormats,
+      insert,
+      bytes: body.length,
+    });
     this.#writer.push(messages.bindComplete());
   }
 
@@ -199,7 +215,7 @@ export class Extended {
     const types = parameters.map(({ declared }) => declared ?? '');
     const at = { sql, text: sql, offset: 0 };
     const description = await this.#statements.describe(at, types);
-    const insertsOneRow = description.kind === 'count' && isInsertOfOneRow(sql);
+    const insertsOneRow = description.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
     const oids = description.parameters.map(({ type }) => oidOf(type));
     const prepared = { ...at, description, oids, insertsOneRow };
     this.#parsed.set(kept, prepared);

@@ -7,6 +7,7 @@ import type { ScalarKind } from '../../arrival/postgres/value-kind.ts';
 import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
 import { fewerInserts, insertOfArrived } from '../../command/bound-insert.ts';
 import { sizeOf, type Parameters } from '../../statement/parameters.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { kindOfOid } from './postgres-type.ts';
 import type { MessageStatement, PortalExecution, Statements } from './statements.ts';
@@ -28,7 +29,9 @@ export type BoundInsert = {
 };
 
 /** Executions that wait at most, and bytes of their values. */
-const [COUNT_MAX, BYTES_MAX] = [10_000, 8 * 2 ** 20];
+const [COUNT_MAX, BYTES_MAX] = [10_000, 16 * 2 ** 20];
+/** Memory that an execution takes beside its values, and a value beside its bytes. */
+const [INSERT_BYTES, VALUE_BYTES] = [200, 100];
 
 /**
  * Executions of one prepared INSERT that lie ready one behind the other: they become one write. Nobody has been answered yet, because no Sync
@@ -38,13 +41,19 @@ export class InsertBatch {
   readonly #door: PostgresDoor;
   readonly #statements: Statements;
   readonly #tenant: string;
+  readonly #memory: ConnectionMemory;
   #waiting: BoundInsert[] = [];
   #bytes = 0;
 
-  constructor(door: PostgresDoor, statements: Statements, tenant: string) {
+  constructor(
+    door: PostgresDoor,
+    statements: Statements,
+    { tenant, memory }: { readonly tenant: string; readonly memory: ConnectionMemory },
+  ) {
     this.#door = door;
     this.#statements = statements;
     this.#tenant = tenant;
+    this.#memory = memory;
   }
 
   get isEmpty(): boolean {
@@ -56,19 +65,28 @@ export class InsertBatch {
   }
 
   /** Whether an execution can be one with those that wait. */
-  takes({ statement }: BoundInsert): boolean {
+  takes({ statement, values }: BoundInsert): boolean {
     const [first] = this.#waiting;
-    return first === undefined || first.statement.sql === statement.sql;
+    if (first === undefined) return true;
+    // The same text may be prepared with parameters of other types, whose bytes mean something else.
+    const isSame = ({ oid, type }: BoundValue, i: number): boolean => oid === values[i]?.oid && type === values[i].type;
+    return first.statement.sql === statement.sql && first.values.every(isSame);
   }
 
+  /** @throws WireError when there is no memory for it */
   add(insert: BoundInsert): void {
+    const { parameters, values } = insert;
+    const ofValues = parameters === null ? 0 : sizeOf(parameters);
+    const bytes = INSERT_BYTES + values.length * VALUE_BYTES + ofValues;
+    this.#memory.take(bytes);
     this.#waiting.push(insert);
-    this.#bytes += insert.parameters === null ? 0 : sizeOf(insert.parameters);
+    this.#bytes += bytes;
   }
 
   /** Runs all that wait. @throws WireError, StatementError, SkeinError */
   async run(place: PortalExecution['place']): Promise<void> {
     const all = this.#waiting;
+    this.#memory.give(this.#bytes);
     [this.#waiting, this.#bytes] = [[], 0];
     const [first] = all;
     if (first === undefined) return;

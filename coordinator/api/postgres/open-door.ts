@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { flightHost } from '#shared/config/flight-host.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
 import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
@@ -19,12 +20,13 @@ const KEEPALIVE_MS = 60_000;
 
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
-  given: Omit<PostgresDoor, 'backends' | 'idle'>,
+  given: Omit<PostgresDoor, 'backends' | 'bodies' | 'idle'>,
 ): Promise<{ readonly url: string; readonly inTransaction: () => number; close(): Promise<void> }> {
   const { config, log } = given;
   const backends = new Backends(config['coordinator.postgres_connections_per_principal_max']);
   const idle = new IdleWatch({ idleMs: config['coordinator.postgres_idle_timeout'], isLeaving: given.isLeaving });
-  const door = { ...given, backends, idle };
+  const bodies = new ByteBudget(config['coordinator.bodies_bytes_max']);
+  const door = { ...given, backends, bodies, idle };
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
   const signedInMax = config['coordinator.postgres_connections_max'];
@@ -103,7 +105,7 @@ async function serveSession(
   { socket, reader, writer, startup }: Client,
 ): Promise<void> {
   const { session, check } = entered;
-  const connection = new Connection(door, entered, { reader, writer });
+  using connection = new Connection(door, entered, { reader, writer });
   const principal = JSON.stringify([session.tenant, session.principal]);
   using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
   connection.backendPid = backend.pid;

@@ -4,6 +4,7 @@ import { parseCommand } from '../../prepare/parse-statement.ts';
 import type { Statement } from '../../command/commands.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
 import type { BoundInsert } from './insert-batch.ts';
 import { postgresColumn } from './postgres-type.ts';
 import { formatsOf } from './rows-sink.ts';
@@ -23,6 +24,8 @@ type Portal = {
   readonly insert: BoundInsert | null;
   /** `transactionsEnded` when it was bound: it ends with the next. */
   readonly boundAt: number;
+  /** Length of the message that has its values. */
+  readonly bytes: number;
   hasRun: boolean;
 };
 
@@ -38,14 +41,20 @@ export class Portals {
   readonly #statements: Statements;
   readonly #writer: WireWriter;
   readonly #max: number;
+  readonly #memory: ConnectionMemory;
   readonly #portals = new Map<string, Portal>();
   /** Those that were made cursors outside of a transaction, which therefore end with the Sync. */
   readonly #opened = new Set<string>();
 
-  constructor(statements: Statements, writer: WireWriter, max: number) {
+  constructor(
+    statements: Statements,
+    writer: WireWriter,
+    { portalsMax, memory }: { readonly portalsMax: number; readonly memory: ConnectionMemory },
+  ) {
     this.#statements = statements;
     this.#writer = writer;
-    this.#max = max;
+    this.#max = portalsMax;
+    this.#memory = memory;
   }
 
   /** Portals end with their transaction. */
@@ -53,7 +62,7 @@ export class Portals {
     if (this.#statements.state !== 'I') return;
     for (const name of this.#opened) this.#statements.cursors.close(name);
     this.#opened.clear();
-    this.#portals.clear();
+    this.#forgetAll();
   }
 
   /** @throws WireError when there is one of this name: the unnamed one makes room */
@@ -62,6 +71,7 @@ export class Portals {
     if (name === '') this.close('');
     else if (this.#find(name) !== undefined || this.#statements.cursors.find(name) !== undefined) throw exists(given);
     if (this.#portals.size >= this.#max) throw new WireError('54000', 'too many portals');
+    this.#memory.take(portal.bytes);
     this.#portals.set(name, { ...portal, boundAt: this.#statements.transactionsEnded, hasRun: false });
   }
 
@@ -119,7 +129,7 @@ export class Portals {
   /** Forgets a portal and the cursor that it is; nothing happens when there is none. */
   close(given: string): void {
     const name = foldIdentifier(given);
-    this.#portals.delete(name);
+    this.#forget(name);
     this.#opened.delete(name);
     this.#statements.cursors.close(name);
   }
@@ -141,7 +151,7 @@ export class Portals {
     }
     const { command, input } = read;
     if (input === null) {
-      this.#portals.clear();
+      this.#forgetAll();
       return false;
     }
     const name = foldIdentifier(input.name);
@@ -150,7 +160,7 @@ export class Portals {
     const isCursor = this.#statements.cursors.find(name) !== undefined;
     if (command === 'declare') throw exists(name);
     if (command === 'close') {
-      this.#portals.delete(name);
+      this.#forget(name);
       if (!isCursor) this.#writer.push(messages.commandComplete('CLOSE CURSOR'));
       return !isCursor;
     }
@@ -183,8 +193,17 @@ export class Portals {
   #find(name: string): Portal | undefined {
     const portal = this.#portals.get(name);
     if (portal === undefined || portal.boundAt === this.#statements.transactionsEnded) return portal;
-    this.#portals.delete(name);
+    this.#forget(name);
     return undefined;
+  }
+
+  #forget(name: string): void {
+    this.#memory.give(this.#portals.get(name)?.bytes ?? 0);
+    this.#portals.delete(name);
+  }
+
+  #forgetAll(): void {
+    for (const name of this.#portals.keys()) this.#forget(name);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -28,6 +29,8 @@ export type PostgresDoor = {
   /** It hands over the lead: a connection ends with its transaction. */
   readonly isLeaving: () => boolean;
   readonly backends: Backends;
+  /** Memory for what clients have sent. */
+  readonly bodies: ByteBudget;
   readonly idle: IdleWatch;
   readonly config: Config;
   readonly log: Logger;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { binaryElements, binaryText } from '../../arrival/postgres/binary-text.ts';
 import { readArray, readBoolean, readBytes, readInteger, readMoment } from '../../arrival/postgres/read-text.ts';
@@ -43,6 +44,7 @@ export function declaredType(oid: number): string | undefined {
 /** @throws WireError for a value that is none of its type */
 export function readParameter({ bytes, oid, isBinary, type }: BoundValue): Parameter {
   if (bytes === null) return { type, value: null };
+  if (!isBinary && !isReadable(bytes)) throw new WireError('22021', 'invalid byte sequence for encoding "UTF8"');
   try {
     const value = isBinary ? binaryValue(bytes, oid, type) : textValue(bytes.toString(), type);
     // A number in digits has the precision that it is written with.
@@ -52,6 +54,8 @@ export function readParameter({ bytes, oid, isBinary, type }: BoundValue): Param
     throw error;
   }
 }
+
+const isReadable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 /** Postgres' names of integers, for messages. */

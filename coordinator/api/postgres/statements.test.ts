@@ -1,10 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { EMPTY_SESSION } from '../../session/session.ts';
 import type { StatementRequest } from '../../query/query-service.ts';
+import { ConnectionMemory } from './connection-memory.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import type { Entered } from './sign-in.ts';
 import { Statements } from './statements.ts';
@@ -33,7 +35,11 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
   } as unknown as PostgresDoor;
   const entered = { caller: {}, session, source: null, check: () => Promise.resolve() } as unknown as Entered;
   const stream = new PassThrough();
-  const wire = { reader: new WireReader(stream), writer: new WireWriter(stream) };
+  const wire = {
+    reader: new WireReader(stream),
+    writer: new WireWriter(stream),
+    memory: new ConnectionMemory(new ByteBudget(0), 't'),
+  };
   return { statements: new Statements(door, entered, wire), ran };
 }
 

@@ -11,6 +11,7 @@ import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
 import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
 import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
@@ -56,6 +57,9 @@ export class Statements {
   readonly #entered: Entered;
   readonly #reader: WireReader;
   readonly #writer: WireWriter;
+  readonly #memory: ConnectionMemory;
+  /** COPYs from the client that have begun to take its rows. */
+  copiesBegun = 0;
   /** The number by which others cancel its statements. */
   backendPid = 0;
   /** Settings as the client was told them. */
@@ -69,12 +73,13 @@ export class Statements {
   constructor(
     door: PostgresDoor,
     entered: Entered,
-    { reader, writer }: { readonly reader: WireReader; readonly writer: WireWriter },
+    wire: { readonly reader: WireReader; readonly writer: WireWriter; readonly memory: ConnectionMemory },
   ) {
     this.#door = door;
     this.#entered = entered;
-    this.#reader = reader;
-    this.#writer = writer;
+    this.#reader = wire.reader;
+    this.#writer = wire.writer;
+    this.#memory = wire.memory;
   }
 
   get state(): TransactionState {
@@ -128,7 +133,8 @@ export class Statements {
 
   /** The cursors of the session, which are its portals. */
   get cursors(): DoorCursors {
-    return this.#door.queries.cursors(this.#entered.session);
+    const { session, caller } = this.#entered;
+    return this.#door.queries.cursors({ session, keeper: caller.claims });
   }
 
   /** A prepared statement of the session, of Parse or of PREPARE. */
@@ -143,10 +149,13 @@ export class Statements {
       sql,
       types,
       description,
+      besides,
     }: {
       readonly sql: string;
       readonly types: readonly string[];
       readonly description: StatementDescription | null;
+      /** Characters that are kept beside the statement. */
+      readonly besides: number;
     },
   ): PreparedStatement {
     const { sessions, config } = this.#door;
@@ -157,7 +166,7 @@ export class Statements {
       declared: types[i] || null,
       type: one.type,
     }));
-    const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns });
+    const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns, besides });
     sessions.store.update(this.#entered.session, (now) => withPrepared(now, kept, config));
     return kept;
   }
@@ -208,6 +217,8 @@ export class Statements {
       door: this.#door,
       reader: this.#reader,
       writer: this.#writer,
+      memory: this.#memory,
+      begins: () => (this.copiesBegun += 1),
       asker: { tenant: session.tenant, principal },
       describe: (sql) => this.describe({ ...shifted, sql }, []),
       abortable: (work) => this.#abortable(work),

@@ -22,6 +22,9 @@ export class SessionOver extends WireError {
   }
 }
 
+/** The next bytes of the connection are no message: it ends, because a part of a message must not be read as another one. */
+export class SyncLost extends WireError {}
+
 /** Messages of another order or form than the protocol has. */
 export const protocolViolation = (message: string): WireError => new WireError('08P01', message);
 

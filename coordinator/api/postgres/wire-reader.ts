@@ -1,5 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
-import { protocolViolation, WireError } from './wire-error.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
+import { protocolViolation, SyncLost, WireError } from './wire-error.ts';
+
+/** Bytes that are taken from a connection at once: the stream holds as many for it. */
+const PIECE_BYTES = 256 * 1024;
+
+type Message = { readonly type: string; readonly body: MessageBody };
 
 /** Reads a connection piece by piece; what the client sends ahead waits, and no more of it than the stream holds. */
 export class WireReader {
@@ -8,6 +15,9 @@ export class WireReader {
   #waitsSince = 0;
   #wake: (() => void) | undefined;
   #interruption: Error | undefined;
+  #signal: AbortSignal | undefined;
+  /** Bytes of a message that nobody has read. */
+  #left = 0;
   readonly #onReadable = (): void => {
     const wake = this.#wake;
     this.#wake = undefined;
@@ -43,16 +53,33 @@ export class WireReader {
     this.#wake = undefined;
   }
 
+  /** Has waits for bytes end with the signal, while the work goes on. What a message still has is skipped afterwards. */
+  async until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const wake = (): void => {
+      this.#wake?.();
+      this.#wake = undefined;
+    };
+    signal.addEventListener('abort', wake);
+    this.#signal = signal;
+    try {
+      return await work();
+    } finally {
+      this.#signal = undefined;
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
   /** Leaves the stream to another reader. */
   release(): void {
     this.#stream.off('readable', this.#onReadable).off('end', this.#onClosed).off('close', this.#onClosed);
   }
 
-  /** The next bytes; undefined when the client is gone. @throws what `interrupt` was given */
+  /** The next bytes; undefined when the client is gone. @throws what `interrupt` was given, the reason of the signal of `until` */
   async bytes(length: number): Promise<Buffer | undefined> {
     if (length === 0) return Buffer.alloc(0);
     for (;;) {
       if (this.#interruption !== undefined) throw this.#interruption;
+      this.#signal?.throwIfAborted();
       const read = this.#stream.read(length) as Buffer | null;
       if (read !== null) return read.length === length ? read : undefined;
       if (this.#isClosed) return undefined;
@@ -61,15 +88,58 @@ export class WireReader {
     }
   }
 
-  /** The next message; undefined when the client is gone. @throws WireError */
-  async message(bytesMax: number): Promise<{ readonly type: string; readonly body: MessageBody } | undefined> {
+  /**
+   * The next message; undefined when the client is gone. Rows of a COPY that has ended are skipped.
+   * @throws WireError; SyncLost for one that is too long
+   */
+  async message(bytesMax: number, memory?: ConnectionMemory): Promise<Message | undefined> {
+    let head = await this.#head();
+    while (head?.type === 'd') head = await this.#head();
+    if (head === undefined) return undefined;
+    const { type, length } = head;
+    if (length > bytesMax) throw new SyncLost('54000', `a message has at most ${bytesMax} bytes`);
+    memory?.take(length);
+    const body = await this.#rest(length);
+    return body === undefined ? undefined : { type, body };
+  }
+
+  /** As `message` during a COPY: one with rows comes in pieces, however long it is. @throws WireError */
+  async copied(bytesMax: number): Promise<Message | undefined> {
+    const head = this.#left > 0 ? { type: 'd', length: this.#left } : await this.#head();
+    if (head === undefined) return undefined;
+    const { type, length } = head;
+    if (type !== 'd' && length > bytesMax) throw new SyncLost('54000', `a message has at most ${bytesMax} bytes`);
+    const body = await this.#rest(type === 'd' ? Math.min(length, PIECE_BYTES) : length);
+    return body === undefined ? undefined : { type, body };
+  }
+
+  /** The type and the length of the next message, whose body is left. */
+  async #head(): Promise<{ readonly type: string; readonly length: number } | undefined> {
+    while (this.#left > 0) {
+      const skipped = await this.bytes(Math.min(this.#left, PIECE_BYTES));
+      if (skipped === undefined) return undefined;
+      this.#left -= skipped.length;
+    }
     const head = await this.bytes(5);
     if (head === undefined) return undefined;
     const length = head.readInt32BE(1) - 4;
-    if (length < 0) throw protocolViolation('the length of a message is not valid');
-    if (length > bytesMax) throw new WireError('54000', `a message has at most ${bytesMax} bytes`);
-    const body = await this.bytes(length);
-    return body === undefined ? undefined : { type: head.toString('latin1', 0, 1), body: new MessageBody(body) };
+    if (length < 0) throw new SyncLost('08P01', 'the length of a message is not valid');
+    this.#left = length;
+    return { type: head.toString('latin1', 0, 1), length };
+  }
+
+  /** So many bytes of what is left of a message. */
+  async #rest(length: number): Promise<MessageBody | undefined> {
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < length;) {
+      const piece = await this.bytes(Math.min(length - at, PIECE_BYTES));
+      if (piece === undefined) return undefined;
+      pieces.push(piece);
+      at += piece.length;
+      this.#left -= piece.length;
+    }
+    const [first = Buffer.alloc(0)] = pieces;
+    return new MessageBody(pieces.length > 1 ? Buffer.concat(pieces) : first);
   }
 }
 
@@ -80,6 +150,10 @@ export class MessageBody {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+  }
+
+  get length(): number {
+    return this.#bytes.length;
   }
 
   get atEnd(): boolean {
@@ -98,9 +172,10 @@ export class MessageBody {
   text(): string {
     const end = this.#bytes.indexOf(0, this.#at);
     if (end < 0) throw protocolViolation('a text in a message has no end');
-    const text = this.#bytes.toString('utf8', this.#at, end);
+    const text = this.#bytes.subarray(this.#at, end);
     this.#at = end + 1;
-    return text;
+    if (!isUtf8(text)) throw new WireError('22021', 'invalid byte sequence for encoding "UTF8"');
+    return text.toString();
   }
 
   take(length: number): Buffer {

@@ -23,7 +23,7 @@ export function binaryHead(bytes: Buffer): number | null {
 export function takeBinaryRow(bytes: Buffer, from: number, columns: number): TakenRow | null {
   if (from + 2 > bytes.length) return null;
   const count = bytes.readInt16BE(from);
-  if (count === -1) return { fields: [], next: from + 2, lines: 1, isEnd: true };
+  if (count === -1) return { fields: [], count: 0, next: from + 2, lines: 1, isEnd: true };
   if (count !== columns) throw new RowError(`row field count is ${count}, expected ${columns}`);
   const fields: (Buffer | null)[] = [];
   let at = from + 2;
@@ -40,5 +40,5 @@ export function takeBinaryRow(bytes: Buffer, from: number, columns: number): Tak
     fields.push(bytes.subarray(at, at + length));
     at += length;
   }
-  return { fields, next: at, lines: 1, isEnd: false };
+  return { fields, count, next: at, lines: 1, isEnd: false };
 }

@@ -36,6 +36,15 @@ class Values {
     return this.#data.subarray(this.#offsets[i], this.#offsets[i + 1]);
   }
 
+  /** Whether a value begins with a byte that goes on with a character: behind the value before it, it would look whole. */
+  get splitsCharacters(): boolean {
+    for (let i = 0; i < this.count; i += 1) {
+      const at = this.#offsets[i] ?? 0;
+      if (at < (this.#offsets[i + 1] ?? 0) && ((this.#data[at] ?? 0) & 0xc0) === 0x80) return true;
+    }
+    return false;
+  }
+
   get data(): Buffer {
     return this.#data.subarray(0, this.#bytes);
   }
@@ -88,6 +97,8 @@ export class ColumnBuilder {
         this.#values.add(value === null || kind === 'array' ? value : formed(value, kind, isBinary));
         return;
       }
+      if (value !== null && !isBinary && !isUtf8(value))
+        throw new BadValue('invalid byte sequence for encoding "UTF8"', '22021');
       const elements = value === null ? [] : isBinary ? binaryElements(value) : readArray(value.toString());
       for (const one of elements) this.#values.add(one === null ? null : formed(Buffer.from(one), element, isBinary));
       if (value === null) this.#listNulls.push(this.#listEnds.length - 1);
@@ -106,7 +117,8 @@ export class ColumnBuilder {
   /** The first row whose text is not UTF-8, or has a NUL; undefined = none. */
   firstUnreadable(): number | undefined {
     const { data, count } = this.#values;
-    if (this.#type === 'bytes' || (isUtf8(data) && !data.includes(0))) return undefined;
+    const isReadable = isUtf8(data) && !data.includes(0) && !this.#values.splitsCharacters;
+    if (this.#type === 'bytes' || isReadable) return undefined;
     for (let i = 0; i < count; i += 1) {
       const value = this.#values.value(i);
       if (isUtf8(value) && !value.includes(0)) continue;

@@ -91,14 +91,14 @@ class Rows {
     return (format.format === 'csv' ? takeCsvRow : takeTextRow)(this.#bytes, this.#at, this.#input);
   }
 
-  #add({ fields, next }: TakenRow): void {
+  #add({ fields, count, next }: TakenRow): void {
     const { columns, format } = this.#input;
     const isBinary = format.format === 'binary';
     const text = (): string => this.#bytes.toString('utf8', this.#at, next).replace(/\r?\n$/, '');
     if (fields.length < columns.length) {
       throw new RowError(`missing data for column "${columns[fields.length]?.name ?? ''}"`, { text: text() });
     }
-    if (fields.length > columns.length) throw new RowError('extra data after last expected column', { text: text() });
+    if (count > columns.length) throw new RowError('extra data after last expected column', { text: text() });
     this.#builders.forEach((builder, i) => builder.add(fields[i] ?? null, isBinary));
     this.#lines.push(this.#line);
   }
@@ -120,9 +120,9 @@ class Rows {
 }
 
 /** @throws RowError */
-function requireNames({ fields }: TakenRow, names: readonly string[]): void {
-  if (fields.length !== names.length) {
-    throw new RowError(`wrong number of fields in header line: got ${fields.length}, expected ${names.length}`);
+function requireNames({ fields, count }: TakenRow, names: readonly string[]): void {
+  if (count !== names.length) {
+    throw new RowError(`wrong number of fields in header line: got ${count}, expected ${names.length}`);
   }
   fields.forEach((field, i) => {
     const got = field?.toString() ?? '';

@@ -2,7 +2,10 @@ import { RowError, type RowsInput } from './row-format.ts';
 
 /** A row of fields, and where the next one begins; `isEnd`: nothing follows by the rows' own end. Null = it is not whole. */
 export type TakenRow = {
+  /** One more than there are columns at most. */
   readonly fields: readonly (Buffer | null)[];
+  /** How many there are. */
+  readonly count: number;
   readonly next: number;
   /** Lines that it has. */
   readonly lines: number;
@@ -14,10 +17,10 @@ const [ZERO, SEVEN] = [0x30, 0x37];
 const LETTERS: Readonly<Record<string, number>> = { b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 const HEX = /^[\da-fA-F]$/;
 
-type Input = Pick<RowsInput, 'isLast' | 'format'>;
+type Input = Pick<RowsInput, 'isLast' | 'format' | 'columns'>;
 
 /** Reads a line of the text form: fields between delimiters, in which a backslash gives the next character another meaning. */
-export function takeTextRow(bytes: Buffer, from: number, { isLast, format }: Input): TakenRow | null {
+export function takeTextRow(bytes: Buffer, from: number, { isLast, format, columns }: Input): TakenRow | null {
   const delimiter = format.delimiter.charCodeAt(0);
   const nothing = format.null;
   const fields: (Buffer | null)[] = [];
@@ -25,8 +28,9 @@ export function takeTextRow(bytes: Buffer, from: number, { isLast, format }: Inp
   if (whole === null) return null;
   const { end, next, lines } = whole;
   if (end - from === 2 && bytes[from] === BACKSLASH && bytes[from + 1] === 0x2e) {
-    return { fields: [], next, lines, isEnd: true };
+    return { fields: [], count: 0, next, lines, isEnd: true };
   }
+  let count = 0;
   let first = from;
   let hasEscape = false;
   for (let at = from; at <= end; at += 1) {
@@ -37,13 +41,15 @@ export function takeTextRow(bytes: Buffer, from: number, { isLast, format }: Inp
       continue;
     }
     if (byte !== delimiter) continue;
+    count += 1;
+    if (count > columns.length + 1) continue;
     const raw = bytes.subarray(first, at);
     const isNull = raw.length === nothing.length && raw.toString('latin1') === Buffer.from(nothing).toString('latin1');
     fields.push(isNull ? null : hasEscape ? unescaped(raw) : raw);
     first = at + 1;
     hasEscape = false;
   }
-  return { fields, next, lines, isEnd: false };
+  return { fields, count, next, lines, isEnd: false };
 }
 
 /** The end of the line: a line feed that no backslash stands before. */
@@ -105,11 +111,7 @@ function unescaped(raw: Buffer): Buffer {
 }
 
 /** Reads a line of CSV; a field in quotes may have lines of its own. @throws RowError */
-export function takeCsvRow(
-  bytes: Buffer,
-  from: number,
-  { isLast, format, columns }: Pick<RowsInput, 'isLast' | 'format' | 'columns'>,
-): TakenRow | null {
+export function takeCsvRow(bytes: Buffer, from: number, { isLast, format, columns }: Input): TakenRow | null {
   const [delimiter, quote, escape] = [
     format.delimiter.charCodeAt(0),
     format.quote.charCodeAt(0),
@@ -119,6 +121,7 @@ export function takeCsvRow(
   const fields: (Buffer | null)[] = [];
   let out = Buffer.allocUnsafe(64);
   let length = 0;
+  let count = 0;
   let lines = 1;
   let inQuotes = false;
   let hasQuotes = false;
@@ -128,6 +131,11 @@ export function takeCsvRow(
     length += 1;
   };
   const endField = (): void => {
+    count += 1;
+    if (count > columns.length + 1) {
+      [length, hasQuotes] = [0, false];
+      return;
+    }
     const column = columns[fields.length];
     const value = Buffer.from(out.subarray(0, length));
     const mayBeNull = hasQuotes ? column?.nullInQuotes === true : column?.neverNull !== true;
@@ -151,11 +159,11 @@ export function takeCsvRow(
     else if (byte === LINE_FEED) {
       if (length > 0 && out[length - 1] === RETURN) length -= 1;
       endField();
-      return { fields, next: at + 1, lines, isEnd: false };
+      return { fields, count, next: at + 1, lines, isEnd: false };
     } else push(byte);
   }
   if (!isLast) return null;
   if (inQuotes) throw new RowError('unterminated CSV quoted field');
   endField();
-  return { fields, next: bytes.length, lines, isEnd: false };
+  return { fields, count, next: bytes.length, lines, isEnd: false };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { badBytes, BadValue, type ScalarKind } from './value-kind.ts';
 
 /** Values that clients send in binary, as the texts that the engine reads. */
@@ -26,10 +27,10 @@ export function binaryText(kind: ScalarKind, bytes: Buffer): string {
     case 'numeric':
       return numericText(bytes);
     case 'text':
-      return bytes.toString();
+      return textOf(bytes);
     case 'jsonb':
       // The binary form of jsonb has its version before the text.
-      return bytes[0] === JSONB_VERSION ? bytes.toString('utf8', 1) : bytes.toString();
+      return textOf(bytes[0] === JSONB_VERSION ? bytes.subarray(1) : bytes);
     case 'bytea':
       return `\\x${bytes.toString('hex')}`;
     case 'date':
@@ -50,6 +51,11 @@ export function binaryText(kind: ScalarKind, bytes: Buffer): string {
 }
 
 const JSONB_VERSION = 1;
+
+function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString();
+  throw new BadValue('invalid byte sequence for encoding "UTF8"', '22021');
+}
 
 /** A number that is not negative zero has the sign that it prints. */
 const floatText = (value: number): string => (Object.is(value, -0) ? '-0.0' : String(value));

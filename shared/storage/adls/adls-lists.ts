@@ -6,6 +6,9 @@ import type { ListedFile } from '#shared/storage/storage.ts';
 import { adlsError, type AdlsClient } from './adls-client.ts';
 import { adlsLocation, adlsPlace, type AdlsPlace } from './adls-place.ts';
 
+/** Objects of a page: the store's own pages of 5,000 may be larger than an answer. */
+const PAGE = 1_000;
+
 /** The objects below a folder, page by page, in the order of their names. @throws STORAGE_ERROR */
 export async function* listBlobs(
   client: AdlsClient,
@@ -20,7 +23,7 @@ export async function* listBlobs(
       restype: 'container',
       comp: 'list',
       prefix,
-      ...(pageSize === undefined ? {} : { maxresults: String(pageSize) }),
+      maxresults: String(pageSize ?? PAGE),
       ...(marker === '' ? {} : { marker }),
     };
     let page: XmlNode | undefined;

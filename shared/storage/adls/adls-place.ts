@@ -20,12 +20,17 @@ export function adlsPlace(location: string): AdlsPlace {
   const match = ADLS_LOCATION.exec(normalizeLocation(location));
   if (match === null) throw new SkeinError('NOT_SUPPORTED', `not a location in a container of Azure’s: ${location}`);
   const [, container = '', account = '', suffix = '', key = ''] = match;
-  // Azure takes dots away at the end of a name, and reads a backslash as a slash.
-  if (key.length > KEY_LENGTH_MAX || /\.(?:\/|$)|\\/.test(key)) {
+  if (key.length > KEY_LENGTH_MAX || key.includes('\\') || (key !== '' && key.split('/').some(isChanged))) {
     throw new SkeinError('INVALID_REQUEST', `a name that no object of Azure’s has: ${location}`);
   }
   return { account, suffix, container, key };
 }
+
+/**
+ * Whether Azure takes a name for another one: it takes dots away at the end of a name, and where the account has folders, empty names, so that
+ * `a//b` is `a/b` there, which was compared with the folders of other tables as another place. It reads a backslash as a slash.
+ */
+const isChanged = (name: string): boolean => name === '' || name.endsWith('.');
 
 export const adlsLocation = ({ account, suffix, container, key }: AdlsPlace): string =>
   `abfss://${container}@${account}.dfs.${suffix}/${key}`;

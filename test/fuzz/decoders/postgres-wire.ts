@@ -17,6 +17,7 @@ import { SessionStore } from '#coordinator/session/session-store.ts';
 import { encodeMade, numberColumns } from '#coordinator/sink/made-rows.ts';
 import { systemClock } from '#shared/clock.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { clientMessage, int16, int32 } from '#test/support/postgres-wire.ts';
@@ -27,6 +28,7 @@ import type { Random } from '../random.ts';
 const PIECE_BYTES = 7;
 const config = { ...defaultConfig(), 'coordinator.statement_bytes_max': 10_000 };
 const session = { tenant: tenantId('t'), principal: principalId('p'), kind: 'named', id: 'a' } as const;
+const keeper = { tenant: session.tenant, sub: session.principal, scope: '', sess_epoch: 1 };
 const columns = numberColumns(['n']);
 
 /** A client who has sent these bytes and reads nothing that matters. */
@@ -54,6 +56,7 @@ function scriptedDoor(): { readonly door: PostgresDoor } & Disposable {
   });
   const cursors = new Cursors({
     perSessionMax: 5,
+    perPrincipalMax: 5,
     bytesMax: 10_000,
     bytesInAllMax: 100_000,
     memoryBytesMax: 100_000,
@@ -79,9 +82,10 @@ function scriptedDoor(): { readonly door: PostgresDoor } & Disposable {
       })),
     });
   const transactions = { find: () => undefined } as unknown as Parameters<typeof doorCursors>[0]['transactions'];
-  const queries = { execute, describe, cursors: () => doorCursors({ cursors, transactions }, session) };
+  const queries = { execute, describe, cursors: () => doorCursors({ cursors, transactions }, { session, keeper }) };
   const log = { debug: () => undefined };
-  const door = { queries, sessions: { store }, config, log, isLeaving: () => false } as unknown as PostgresDoor;
+  const bodies = new ByteBudget(2 ** 24);
+  const door = { queries, sessions: { store }, config, log, bodies, isLeaving: () => false } as unknown as PostgresDoor;
   return { door, [Symbol.dispose]: () => cursors[Symbol.dispose]() };
 }
 

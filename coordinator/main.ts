@@ -232,7 +232,10 @@ const endStatements = (active: ActiveTerm) => ({
   signIn: (signIn: string): void => active.term?.registry.cancelSignIn(signIn, SIGNED_OUT),
 });
 const SIGNED_OUT = new SkeinError('QUERY_CANCELLED', 'the sign-in by which the statement ran has ended');
-const STOPPED = new SkeinError('QUERY_CANCELLED', 'the user or service account was suspended or dropped');
+const STOPPED = new SkeinError(
+  'QUERY_CANCELLED',
+  'the user or service account, or its identity provider, was suspended or dropped',
+);
 
 /** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {

@@ -43,6 +43,8 @@ export function requireNoFactor(config: Door, user: FactorHolder, address: strin
 
 /** Begins what a sign-in at an identity provider has shown, before the provider's own words. */
 export const AT_PROVIDER = 'sso';
+/** A recovery code beside a provider's word; without one it is `mfa`, and no factor by name. Providers do not say this word. */
+export const RECOVERY_CODE = 'rc';
 
 /** Whether a sign-in has shown the factor itself; a recovery code is none. A provider's words count where it says that there were several. */
 export const hasShown = (amr: readonly string[]): boolean =>

@@ -17,7 +17,8 @@ const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt
 /** A token by what it says of itself, before anything is verified. */
 export type ShownToken = { readonly issuer: string; readonly audiences: readonly string[] };
 
-const isName = (text: unknown): text is string =>
+/** A text that names somebody or something, as `sub` does. */
+export const isSubject = (text: unknown): text is string =>
   // oxlint-disable-next-line no-control-regex -- no name holds any of these
   typeof text === 'string' && text !== '' && text.length <= NAME_LENGTH_MAX && !/[\u0000-\u001F\u007F]/.test(text);
 
@@ -27,7 +28,7 @@ export function shownToken(token: string): ShownToken | undefined {
   try {
     const { iss, aud } = decodeJwt(token);
     const audiences = [aud ?? []].flat();
-    if (!isName(iss) || audiences.length > AUDIENCES_MAX || !audiences.every(isName)) return undefined;
+    if (!isSubject(iss) || audiences.length > AUDIENCES_MAX || !audiences.every(isSubject)) return undefined;
     return { issuer: iss, audiences };
   } catch {
     return undefined;
@@ -66,7 +67,7 @@ export async function verifyOutsideToken(
     const isShort = exp - iat <= LIFE_S_MAX && exp <= nowS + LIFE_S_MAX + CLOCKS_DIFFER_S && exp > iat;
     const isOfNow = iat <= nowS + CLOCKS_DIFFER_S;
     const isKind = protectedHeader.typ === undefined || TYPES.has(protectedHeader.typ.toLowerCase());
-    return isShort && isOfNow && isKind && isName(sub) ? { ...payload, sub, exp, iat } : undefined;
+    return isShort && isOfNow && isKind && isSubject(sub) ? { ...payload, sub, exp, iat } : undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     // The issuer is away, and its keys are not known: the log says so, and the answer is that of any other token.

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { decodeJwt, type JWTPayload } from 'jose';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
@@ -81,6 +82,22 @@ async function signIn(
     status,
     location: headers.get('location'),
     alert: /role="alert" class="error">(.*?)</.exec(text)?.[1] ?? '',
+  };
+}
+
+/** Counts how often the catalog tells that what a principal runs is to end. */
+async function stoppedPrincipals(): Promise<{ times: (id: string) => number } & Disposable> {
+  const client = new Client(catalog.databaseUrl);
+  const told: string[] = [];
+  client.on('notification', ({ payload = '' }) => {
+    const { principal, stopped } = JSON.parse(payload) as { principal: string; stopped?: boolean };
+    if (stopped === true) told.push(principal);
+  });
+  await client.connect();
+  await client.query('listen skein_session_epoch');
+  return {
+    times: (id) => told.filter((one) => one === id).length,
+    [Symbol.dispose]: () => void client.end(),
   };
 }
 
@@ -325,6 +342,43 @@ test('an account that is there is linked by its own person, with password, and u
   expect(await account(other)).toBe('/sign-in');
 });
 
+test('whom SCIM has sent before he links his account is that account from then on, until he unlinks it', async () => {
+  await statementRunner(catalog).createUser('lea', { password: PASSWORD });
+  const { rows } = await run({ kind: 'create_token', name: 'sync', owner: null, scope: 'scim:corp' });
+  const scim = async (method: string, path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${catalog.running.url}/scim/v2/Users${path}`, {
+      method,
+      headers: { authorization: `Bearer ${rows[0]?.[1] ?? ''}`, 'content-type': 'application/scim+json' },
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  const { id } = await scim('POST', '', { userName: 'lea', externalId: 'lea at corp' });
+  const active = (value: boolean): Promise<unknown> =>
+    scim('PATCH', `/${String(id)}`, { Operations: [{ op: 'replace', path: 'active', value }] });
+  const statuses = async (): Promise<readonly unknown[]> => [
+    (await describeUser('lea'))?.['status'],
+    (await describeUser('lea-2'))?.['status'],
+  ];
+  const who = newVisitor();
+  await who.submit('/sign-in', { username: 'lea', password: PASSWORD });
+  issuer.person = { sub: 'lea at corp' };
+  const { text } = await who.submit('/account', { provider: 'corp' }, { action: '/account/link' });
+  const address = (/<a href="(https:[^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+  await who.get(pathOf(await issuer.visit(address)));
+  expect(await statuses()).toEqual(['ACTIVE', 'DEACTIVATED']);
+  await active(false);
+  expect((await statuses())[0]).toBe('SUSPENDED');
+  expect(await account(who)).toBe('/sign-in');
+  await active(true);
+  const back = newVisitor();
+  await back.submit('/sign-in', { username: 'lea', password: PASSWORD });
+  const [row] = await catalog.sql(`select id from catalog.identity_provider where name = 'corp'`);
+  await back.submit('/account', { provider: (row as { id: string }).id }, { action: '/account/unlink' });
+  expect(await active(false)).toMatchObject({ status: '404' });
+  expect((await statuses())[0]).toBe('ACTIVE');
+});
+
 test('it ends with the session of the browser, and with the provider', async () => {
   const who = newVisitor();
   await signIn(who, { sub: 'z1', claims: { preferred_username: 'zoe' } });
@@ -340,7 +394,16 @@ test('it ends with the session of the browser, and with the provider', async () 
   const next = newVisitor();
   await signIn(next, { sub: 'z1' });
   const token = (await login(next))['access_token'] as string;
+  using stopped = await stoppedPrincipals();
+  await run({ kind: 'alter_provider', name: 'corp', label: 'Other' });
+  await run({ kind: 'alter_provider', name: 'corp', enabled: false });
+  await run({ kind: 'alter_provider', name: 'corp', enabled: true });
+  const [zoe] = await catalog.sql(`select id from catalog.principal where username = 'zoe'`);
+  const [bea] = await catalog.sql(`select id from catalog.principal where username = 'bea'`);
   await run({ kind: 'drop_provider', name: 'corp', ifExists: false });
+  // Statements that they run end, also those of bea, whose groups have gone with the provider.
+  await expect.poll(() => stopped.times((zoe as { id: string }).id), { timeout: KNOWN_WITHIN_MS }).toBe(2);
+  await expect.poll(() => stopped.times((bea as { id: string }).id), { timeout: KNOWN_WITHIN_MS }).toBe(2);
   await expect
     .poll(async () => (await catalog.rest('GET', '/v1/lake/namespaces', { token })).status, {
       timeout: KNOWN_WITHIN_MS,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
+import { addressKey } from '#shared/newcomers/address-key.ts';
 import type { Found } from '../sign-in/browser-sign-ins.ts';
 import { listIdentities, requireOwnSignIn, unlinkIdentity } from '../sign-in/linked-identities.ts';
 import { beginOutsideSignIn, finishOutsideSignIn } from '../sign-in/outside-sign-ins.ts';
@@ -32,6 +33,13 @@ export function providerPages(app: FastifyInstance, parts: PageParts): void {
 
 async function toProvider(request: FastifyRequest, reply: FastifyReply, parts: PageParts): Promise<FastifyReply> {
   const tenant = queryText(request, 'tenant');
+  // Each way is a row, and anybody may ask for one.
+  const seconds = parts.context.tokenLimits.address.take(`provider ${addressKey(request.ip)}`);
+  if (seconds > 0) {
+    void reply.header('retry-after', String(seconds));
+    return failed(reply, 'Too many sign-ins from this address: try again in a minute.', 429);
+  }
+  if (tenant.includes('\0')) return reply.redirect('/sign-in', 303);
   try {
     const way = await beginOutsideSignIn(parts.context, {
       tenant: tenant === '' ? undefined : tenant,

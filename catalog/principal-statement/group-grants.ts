@@ -24,6 +24,8 @@ import { requireRole } from './roles.ts';
 const GROUP_LENGTH_MAX = 255;
 /** Groups of one user at one provider; those behind them do not count. */
 const GROUPS_MAX = 1_000;
+/** Groups, or members of one, that a row of the audit log names. */
+export const NAMED_MAX = 100;
 // oxlint-disable-next-line no-control-regex -- no name of a group holds any of these
 const CONTROL = /[\u0000-\u001F\u007F]/;
 
@@ -92,7 +94,7 @@ const recordsOf = async ({ tx }: Recording, ids: readonly PrincipalId[]) =>
 export async function whileRising(
   change: Recording,
   ids: readonly PrincipalId[],
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
 ): Promise<readonly string[]> {
   const { tx, now, record } = change;
   const before = new Set(await administratorsAmong(tx, ids));
@@ -118,7 +120,16 @@ export async function takeGroupsOfClaim(
 ): Promise<void> {
   if (provider.scimGroups) return;
   const groups = [claim ?? []].flat().filter(isGroupName).slice(0, GROUPS_MAX);
-  await whileRising(change, [user], () => setGroups(change.tx, provider.id, user, groups));
+  await whileRising(change, [user], async () => {
+    const { added, gone } = await setGroups(change.tx, provider.id, user, groups);
+    if (added.length === 0 && gone.length === 0) return;
+    const [record] = await recordsOf(change, [user]);
+    await change.record({
+      type: 'change_groups',
+      target: record === undefined ? null : partyOf(record),
+      details: { provider: provider.name, added: added.slice(0, NAMED_MAX), removed: gone.slice(0, NAMED_MAX) },
+    });
+  });
 }
 
 type Granted = { readonly role: string; readonly withAdministration: boolean };

@@ -6,12 +6,14 @@ import { requirePrincipalAction, type Rights } from '../authorization/decide-pri
 import { isPlainHttps, type Discovery } from '../issuer/discovery.ts';
 import { principalId } from '#shared/id.ts';
 import { givesRoles } from '../store/postgres/group-store.ts';
+import { hasActiveAdmin } from '../store/postgres/principal-record-store.ts';
 import {
   deleteProvider,
-  endTokensOfProvider,
+  endTokensOf,
   findProvider,
   insertProvider,
   listProviders,
+  principalsOfProvider,
   providerSecretOwner,
   signedInBy,
   updateProvider,
@@ -218,7 +220,7 @@ async function changeableProvider({ tx, tenant, actor }: Changing, name: string)
   return provider;
 }
 
-/** Changes a provider, and ends the tokens of all whom it signs in. Its issuer stays, because subjects are the issuer's. @throws PROVIDER_NOT_FOUND, FORBIDDEN */
+/** Changes a provider, and ends the tokens of all whom it signs in; what they run ends when it is disabled. Its issuer stays, because subjects are the issuer's. @throws PROVIDER_NOT_FOUND, FORBIDDEN */
 export async function alterProvider(call: Call, input: RequestOf<'alter_provider'>): Promise<PrincipalAnswer> {
   const { kind: _kind, name, ...settings } = input;
   checkSettings(call, call.principal.tenant, settings);
@@ -230,7 +232,7 @@ export async function alterProvider(call: Call, input: RequestOf<'alter_provider
     requireUsable(next, discovery);
     requireOwnAudiences(await listProviders(tx, tenant.id), { ...provider, audiences: next.audiences });
     await updateProvider(tx, provider.id, next);
-    await endTokensOfProvider(tx, provider.id);
+    await endTokensOf(tx, await principalsOfProvider(tx, provider.id), provider.enabled && !next.enabled);
     const details = { changed: Object.keys(settings) };
     await change.record({ type: 'alter_identity_provider', target: { id: provider.id, name: provider.name }, details });
     return done('ALTER IDENTITY PROVIDER');
@@ -243,7 +245,7 @@ async function discoveryOf(call: Call, name: string): Promise<Discovery> {
   return call.context.issuers.check((await requireProvider(db, tenant.id, name)).issuer);
 }
 
-/** Drops a provider: all whom it has signed in are out, and its trusts and links are gone. @throws PROVIDER_NOT_FOUND, FORBIDDEN */
+/** Drops a provider: all whom it has signed in are out with what they run, and its trusts and links are gone. @throws PROVIDER_NOT_FOUND, FORBIDDEN, INVALID_STATE */
 export const dropProvider = (call: Call, { name, ifExists }: RequestOf<'drop_provider'>): Promise<PrincipalAnswer> =>
   changing(call, async (change) => {
     const { tx, tenant, actor } = change;
@@ -251,8 +253,14 @@ export const dropProvider = (call: Call, { name, ifExists }: RequestOf<'drop_pro
     if (ifExists && (await findProvider(tx, tenant.id, name)) === undefined) return done(DROPPED);
     const { id, name: spelled } = await changeableProvider(change, name);
     const { users, accounts } = await signedInBy(tx, id);
-    await endTokensOfProvider(tx, id);
+    const theirs = await principalsOfProvider(tx, id);
     await deleteProvider(tx, id);
+    // The roles that its groups gave may have been the last of an administrator.
+    if (!(await hasActiveAdmin(tx, tenant.id))) {
+      throw new SkeinError('INVALID_STATE', 'its groups give the last active tenant_admin of the organisation');
+    }
+    // Last, as groups that go raise epochs, too: the newest one says that what they run ends.
+    await endTokensOf(tx, theirs, true);
     await change.record({
       type: 'drop_identity_provider',
       target: { id, name: spelled },

@@ -6,7 +6,7 @@ import type { Database } from '../store/postgres/tables.ts';
 export type EpochChange = {
   readonly principal: PrincipalId;
   readonly epoch: number;
-  /** It is suspended or dropped: the statements that it runs end. */
+  /** It is suspended or dropped, or the identity provider that signs it in is: the statements that it runs end. */
   readonly stopped: boolean;
 };
 type Listener = (changes: readonly EpochChange[]) => void;

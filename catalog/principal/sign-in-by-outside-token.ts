@@ -123,6 +123,8 @@ async function trustedAccount(
   if (trust === undefined || another !== undefined) throw new RefusedOutsideToken(tenant, 'not trusted');
   const principal = await findTokenPrincipal(store.db, trust.account, 'roles');
   if (principal?.status !== 'ACTIVE') throw new RefusedOutsideToken(tenant, 'not active');
+  // The trust or its provider may have ended since it was read: then the epoch is another, which the token must not get.
+  if (principal.sessionEpoch !== trust.epoch) throw new RefusedOutsideToken(tenant, 'not trusted');
   if (!mayOpen(provider, principal)) throw new RefusedOutsideToken(tenant, 'not trusted');
   return { principal, scopes: principal.scopes.filter((scope) => trust.scopes.includes(scope)) };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isUuid, type PrincipalId } from '#shared/id.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { isGroupName, whileRising } from '../principal-statement/group-grants.ts';
+import { isGroupName, NAMED_MAX, whileRising } from '../principal-statement/group-grants.ts';
 import type { Recording } from '../principal-statement/change.ts';
 import { membersOf } from '../store/postgres/group-store.ts';
 import {
@@ -26,6 +26,8 @@ import { notFound, requireTag, scimChange, tagOf, type ScimCall } from './scim-c
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const GROUPS_MAX = 10_000;
+/** Members of all groups of a page. */
+const LISTED_MAX = 200_000;
 export const GROUP_FILTERS = ['id', 'displayName', 'externalId', 'members'] as const;
 
 type Described = { readonly name: string; readonly externalId: string | null; readonly members: readonly string[] };
@@ -90,15 +92,22 @@ export async function listGroups(
   { context, provider }: ScimCall,
   where: readonly Comparison[],
   page: ScimPage,
+  isWhole: boolean,
 ): Promise<{ readonly rows: readonly ScimGroup[]; readonly total: number }> {
   const { db } = context.store;
   const { rows, total } = await listScimGroups(db, provider.id, where, page);
-  const members = await membersOfGroups(
-    db,
-    provider.id,
-    rows.map(({ name }) => name),
-  );
-  return { rows: rows.map((row) => ({ ...row, members: members.filter(({ group }) => group === row.name) })), total };
+  const names = isWhole ? rows.map(({ name }) => name) : [];
+  const members = Map.groupBy(await membersOfGroups(db, provider.id, names, LISTED_MAX + 1), ({ group }) => group);
+  if ([...members.values()].reduce((sum, { length }) => sum + length, 0) > LISTED_MAX) {
+    throw new ScimError(
+      400,
+      'the groups have too many members for a list: excludedAttributes=members leaves them out',
+      {
+        type: 'tooMany',
+      },
+    );
+  }
+  return { rows: rows.map((row) => ({ ...row, members: members.get(row.name) ?? [] })), total };
 }
 
 export async function createGroup(call: ScimCall, body: Json): Promise<ScimGroup> {
@@ -178,5 +187,17 @@ async function putMembers(
   const members: readonly PrincipalId[] = [...found.values()];
   const before = new Set(await membersOf(tx, named));
   const added = members.filter((id) => !before.has(id));
+  const now = new Set(members);
+  const removed = [...before].filter((id) => !now.has(id));
   await whileRising(change, added, () => setMembers(tx, named, members));
+  if (added.length === 0 && removed.length === 0) return;
+  await change.record({
+    type: 'change_group_members',
+    target: { id: null, name: group },
+    details: {
+      provider: provider.name,
+      added: added.slice(0, NAMED_MAX),
+      removed: removed.slice(0, NAMED_MAX),
+    },
+  });
 }

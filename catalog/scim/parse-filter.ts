@@ -56,9 +56,14 @@ function withoutKind(written: string): string {
 
 function textOf(value: string): string {
   if (!value.startsWith('"')) return value.toLowerCase();
+  const refused = (cause?: unknown): ScimError =>
+    new ScimError(400, 'a value of the filter is no text', { type: 'invalidFilter', cause });
+  let text: string;
   try {
-    return JSON.parse(value) as string;
+    text = JSON.parse(value) as string;
   } catch (cause) {
-    throw new ScimError(400, 'a value of the filter is no text', { type: 'invalidFilter', cause });
+    throw refused(cause);
   }
+  if (text.includes('\0')) throw refused();
+  return text;
 }

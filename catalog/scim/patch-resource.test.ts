@@ -96,8 +96,23 @@ test.each<[Json, string]>([
   [{ Operations: [{ op: 'replace', path: 'constructor.prototype', value: 1 }] }, 'invalidPath'],
   [{ Operations: [{ op: 'replace', value: 'x' }] }, 'invalidValue'],
   [{ Operations: [{ op: 'add', path: 'a' }] }, 'invalidValue'],
+  [{ Operations: [{ op: 'replace', path: String.raw`a[b eq "\q"]`, value: 1 }] }, 'invalidPath'],
 ])('refused: %j', (body, type) => {
   expect(() => patched(body)).toThrow(expect.objectContaining({ status: 400, type }));
+});
+
+test('long lists of members are united and removed in one go; what would take too long is refused', () => {
+  const members = (from: number): JsonObject[] =>
+    Array.from({ length: 40_000 }, (_none, i) => ({ value: `${from + i}` }));
+  const list = (op: string): Json => ({ Operations: [{ op, path: 'members', value: members(20_000) }] });
+  const group: JsonObject = { displayName: 'g', members: members(0) };
+  expect(patched(list('add'), group)['members']).toHaveLength(60_000);
+  expect(patched(list('remove'), group)['members']).toHaveLength(20_000);
+  const many = Array.from({ length: 1_000 }, (_none, i) => ({ op: 'remove', path: `members[value eq "${i}"]` }));
+  const names = Object.fromEntries(Array.from({ length: 20_000 }, (_none, i) => [`a${i}`, 1]));
+  for (const Operations of [many, [{ op: 'replace', value: names }]]) {
+    expect(() => patched({ Operations }, group)).toThrow(expect.objectContaining({ status: 400, type: 'tooMany' }));
+  }
 });
 
 const word = fc.constantFrom('x', 'y', 'ä "z"');

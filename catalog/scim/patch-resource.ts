@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { ScimError } from './scim-error.ts';
 
@@ -10,6 +9,8 @@ export type PatchOperation = {
 };
 
 const OPERATIONS_MAX = 1_000;
+/** Values that the operations of one PATCH look at, each at those of the whole resource and its own. */
+const LOOKED_AT_MAX = 4_000_000;
 /** `attribute`, `attribute.part`, `attribute[part eq "value"]`, `attribute[part eq "value"].part`; before them the schema of an extension. */
 const PATH =
   /^(?:(urn:[\w.:-]+):)?([A-Za-z][\w$-]*)(?:\[\s*([A-Za-z][\w$-]*)\s+eq\s+("(?:[^"\\]|\\.)*"|true|false)\s*\])?(?:\.([A-Za-z][\w$-]*))?$/;
@@ -55,14 +56,32 @@ export function readOperations(body: Json): readonly PatchOperation[] {
 
 /** The resource after the operations, which run one after the other, all or none. The one that is given stays as it is. @throws ScimError */
 export function patchResource(resource: JsonObject, operations: readonly PatchOperation[]): JsonObject {
-  return operations.reduce((now, operation) => patched(now, operation), resource);
+  let lookedAt = 0;
+  return operations.flatMap(oneByOne).reduce((now, operation) => {
+    lookedAt += valuesIn(now) + valuesIn(operation.value ?? null);
+    if (lookedAt > LOOKED_AT_MAX)
+      throw new ScimError(400, 'a PATCH of so many values is too long', { type: 'tooMany' });
+    return patched(now, operation);
+  }, resource);
+}
+
+/** Values in a value, itself too. */
+const valuesIn = (value: Json): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((sum: number, each) => sum + valuesIn(each), 1)
+    : 1;
+
+/** An operation without a path is one for each attribute of its value: Okta sends attributes, Entra also paths as names of them. */
+function oneByOne(operation: PatchOperation): readonly PatchOperation[] {
+  const { op, path, value } = operation;
+  if (path !== undefined || op === 'remove' || !isObject(value)) return [operation];
+  return Object.entries(value).map(([name, each]) => ({ op, value: { [name]: each } }));
 }
 
 function patched(resource: JsonObject, { op, path, value }: PatchOperation): JsonObject {
   if (path !== undefined) return at(resource, readPath(path), op, value);
   if (op === 'remove') return refuse('remove needs a path', 'noTarget');
   if (!isObject(value)) return refuse('without a path the value is an object', 'invalidValue');
-  // Okta sends attributes, Entra also paths as names of them.
   return Object.entries(value).reduce((now, [name, each]) => {
     if (isObject(each) && name.startsWith('urn:')) {
       const before = own(now, name);
@@ -81,11 +100,18 @@ function readPath(text: string): Path {
   return {
     schema,
     attribute,
-    ...(part === undefined
-      ? {}
-      : { where: { part, value: JSON.parse(value.startsWith('"') ? value : value.toLowerCase()) as string } }),
+    ...(part === undefined ? {} : { where: { part, value: readValue(value) } }),
     ...(sub === undefined ? {} : { part: sub }),
   };
+}
+
+/** A text as JSON writes it, or true or false. */
+function readValue(text: string): string | boolean {
+  try {
+    return JSON.parse(text.startsWith('"') ? text : text.toLowerCase()) as string | boolean;
+  } catch {
+    return refuse('a value of the path is no text', 'invalidPath');
+  }
 }
 
 /** Names of attributes are found without regard to case. */
@@ -130,21 +156,28 @@ function at(resource: JsonObject, path: Path, op: PatchOperation['op'], value: J
 function removed(resource: JsonObject, attribute: string, value: Json | undefined): JsonObject {
   const before = own(resource, attribute);
   if (!Array.isArray(before) || !Array.isArray(value)) return without(resource, attribute);
-  const gone = value.map((each) => (isObject(each) ? each['value'] : each));
+  const keyOf = (each: Json): string => sameText(isObject(each) ? (each['value'] ?? null) : each);
+  const gone = new Set(value.map(keyOf));
   return withOwn(
     resource,
     attribute,
-    before.filter((each: Json) => !gone.some((one) => isDeepStrictEqual(isObject(each) ? each['value'] : each, one))),
+    before.filter((each: Json) => !gone.has(keyOf(each))),
   );
 }
+
+/** One text for all values that are the same, whatever the order of their names. */
+const sameText = (value: Json): string =>
+  JSON.stringify(value, (_name, each: Json) =>
+    isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
+  );
 
 const needed = (value: Json | undefined): Json =>
   value === undefined ? refuse('the operation needs a value', 'invalidValue') : value;
 
-const united = (before: readonly Json[], added: readonly Json[]): Json[] => [
-  ...before,
-  ...added.filter((each) => !before.some((one) => isDeepStrictEqual(one, each))),
-];
+function united(before: readonly Json[], added: readonly Json[]): Json[] {
+  const there = new Set(before.map(sameText));
+  return [...before, ...added.filter((each) => !there.has(sameText(each)))];
+}
 
 type Within = { readonly where: NonNullable<Path['where']>; readonly part: string | undefined };
 

@@ -19,6 +19,8 @@ export type ScimCall = {
   readonly provider: ProviderRow;
   /** The owner of the token. */
   readonly actor: PrincipalRecord;
+  /** Digest of the token. */
+  readonly digest: Buffer;
   /** The address of `/scim/v2`. */
   readonly base: string;
 };
@@ -65,12 +67,12 @@ export async function scimCallOf(
   if (seconds > 0) {
     throw new ScimError(429, 'too many requests of this provider', { headers: { 'retry-after': String(seconds) } });
   }
-  return { context, provider, actor, base };
+  return { context, provider, actor, digest, base };
 }
 
 /** Runs a change in one transaction, one after the other with all changes to principals of the tenant. @throws ScimError */
 export async function scimChange<T>(
-  { context, provider, actor }: ScimCall,
+  { context, provider, actor, digest }: ScimCall,
   work: (change: Recording & { readonly tx: Tx }) => Promise<T>,
 ): Promise<T> {
   const tenant = { id: provider.tenantId, name: provider.tenant };
@@ -80,7 +82,8 @@ export async function scimChange<T>(
       const now = new Date(context.clock.nowMs());
       // The token may have been dropped, or its owner stopped, while the change waited.
       const owner = await findById(tx, actor.id);
-      if (owner === undefined || !owner.isAdmin || !maySignIn(owner.status))
+      const isThere = (await findScimToken(tx, digest, now)) !== undefined;
+      if (!isThere || owner === undefined || !owner.isAdmin || !maySignIn(owner.status))
         throw new ScimError(401, 'the token is not valid');
       return work({
         tx,

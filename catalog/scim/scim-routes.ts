@@ -134,8 +134,8 @@ function groups(app: FastifyInstance): void {
   app.get('/scim/v2/Groups', async (request, reply) => {
     const page = pageOf(request);
     const call = callOf(request);
-    const { rows, total } = await listGroups(call, filterOf(request, GROUP_FILTERS), page);
     const isWhole = !textOf(request, 'excludedAttributes').toLowerCase().split(',').includes('members');
+    const { rows, total } = await listGroups(call, filterOf(request, GROUP_FILTERS), page, isWhole);
     return send(
       reply,
       answered(

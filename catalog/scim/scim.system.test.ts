@@ -167,10 +167,27 @@ test('a user of SQL is nobody that SCIM changes until he is linked', async () =>
   expect((await describeUser('carl-2'))?.['status']).toBe('SUSPENDED');
   // One who is linked with the id that SCIM sends is that user.
   await statementRunner(catalog).createUser('dora');
-  await catalog.sql(`insert into catalog.principal_identity (provider_id, subject, principal_id, linked_at)
-    select i.id, '00dora', p.id, now() from catalog.identity_provider i, catalog.principal p where p.username = 'dora'`);
+  await catalog.sql(`insert into catalog.principal_identity (provider_id, subject, external_id, principal_id, linked_at)
+    select i.id, 'of this application', '00dora', p.id, now() from catalog.identity_provider i, catalog.principal p where p.username = 'dora'`);
   await scim('POST', '/Users', user('dora@example.com', { externalId: '00dora', active: false }));
   expect((await describeUser('dora'))?.['status']).toBe('SUSPENDED');
+});
+
+test('whom an administrator has suspended here, the provider lets back only after it has suspended him itself', async () => {
+  const made = await scim('POST', '/Users', user('held', { externalId: '00held' }));
+  const path = `/Users/${idOf(made)}`;
+  const statusOf = async (): Promise<unknown> => (await describeUser('held'))?.['status'];
+  await run({ kind: 'set_user_state', name: 'held', to: 'SUSPEND' });
+  const put = await scim('PUT', path, user('held', { externalId: '00held', active: true }));
+  expect([put.status, put.body['active'], await statusOf()]).toEqual([200, false, 'SUSPENDED']);
+  await scim('PATCH', path, patch({ op: 'replace', path: 'displayName', value: 'H' }));
+  await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: true }));
+  expect(await statusOf()).toBe('SUSPENDED');
+  await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: false }));
+  await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: true }));
+  expect(await statusOf()).toBe('ACTIVE');
+  // The id of another who is linked is nobody else's.
+  expect((await scim('PATCH', path, patch({ op: 'replace', path: 'externalId', value: '00dora' }))).status).toBe(409);
 });
 
 describe('groups', () => {
@@ -202,6 +219,10 @@ describe('groups', () => {
       patch({ op: 'Add', path: 'members', value: [{ $ref: null, value: idOf(one) }, { value: idOf(two) }] }),
     );
     expect([await rolesOf('g1'), await rolesOf('g2')]).toEqual(['reader', 'reader']);
+    expect(
+      await catalog.sql(`select details ->> 'provider' as provider, jsonb_array_length(details -> 'added') as added
+        from catalog.user_audit_log where event_type = 'change_group_members' and target_name = 'Readers'`),
+    ).toEqual([{ provider: 'okta', added: 2 }]);
     const epoch = (await describeUser('g2'))?.['session_epoch'];
     await scim('PATCH', path, patch({ op: 'Remove', path: 'members', value: [{ $ref: null, value: idOf(two) }] }));
     expect([await rolesOf('g1'), await rolesOf('g2')]).toEqual(['reader', '']);
@@ -269,12 +290,20 @@ test('what it describes of itself, bodies that are none, and the limit', async (
   });
   expect((await scim('GET', '/Schemas')).body['totalResults']).toBe(2);
   expect((await scim('GET', '/ResourceTypes')).body['totalResults']).toBe(2);
-  for (const body of [{}, { userName: 7 }, user('x', { active: 'maybe' }), user('x', { note: 'x'.repeat(20_000) })]) {
+  for (const body of [
+    {},
+    { userName: 7 },
+    user('x', { note: 'a\0b' }),
+    user('x', { note: '\ud800' }),
+    user('x', { active: 'maybe' }),
+    user('x', { note: 'x'.repeat(20_000) }),
+  ]) {
     expect((await scim('POST', '/Users', body)).status).toBe(400);
   }
   expect((await scim('GET', '/Users?filter=userName%20co%20%22x%22')).body).toMatchObject({
     scimType: 'invalidFilter',
   });
+  expect((await scim('GET', '/Users?filter=userName%20eq%20%22%5Cu0000%22')).status).toBe(400);
   expect((await scim('GET', '/Users/nobody')).status).toBe(404);
   let limited: ScimAnswer | undefined;
   for (let i = 0; i < 400 && limited === undefined; i += 1) {

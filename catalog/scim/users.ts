@@ -6,7 +6,7 @@ import { dropping } from '../principal-statement/drop-user.ts';
 import { partyOf, type Recording } from '../principal-statement/change.ts';
 import { moveUser, requireAdminLeft } from '../principal-statement/move-user.ts';
 import { makeExternalUser, believedEmail, shownText } from '../sign-in/user-of-identity.ts';
-import { findIdentity } from '../store/postgres/identity-store.ts';
+import { findIdentityByExternalId } from '../store/postgres/identity-store.ts';
 import { storeProfile } from '../store/postgres/principal-change-store.ts';
 import { findById, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { maySignIn } from '../store/postgres/principal-store.ts';
@@ -19,6 +19,7 @@ import {
   type ScimPage,
   type ScimUserRow,
 } from '../store/postgres/scim-store.ts';
+import type { Tx } from '../store/postgres/tables.ts';
 import type { Comparison } from './parse-filter.ts';
 import { isObject, patchResource, readOperations } from './patch-resource.ts';
 import { ScimError } from './scim-error.ts';
@@ -27,6 +28,8 @@ import { notFound, requireTag, scimChange, tagOf, type ScimCall } from './scim-c
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const RESOURCE_LENGTH_MAX = 16_384;
 const TEXT_LENGTH_MAX = 600;
+/** As JSON writes them: NUL and halves of characters, which Postgres takes in no text. */
+const NO_TEXT = /\\u(?:0000|d[89a-f])/;
 export const USER_FILTERS = ['id', 'userName', 'externalId', 'emails'] as const;
 /** Attributes that are ours, or never kept: a password that somebody sends is nobody's. */
 const NOT_KEPT: ReadonlySet<string> = new Set(['id', 'meta', 'groups', 'password', 'active', 'username', 'externalid']);
@@ -74,8 +77,9 @@ function readUser(body: Json): Described {
     ? list.flatMap((one: Json) => (isObject(one) && isText(one['value']) ? [one['value']] : []))
     : [];
   const resource = Object.fromEntries(Object.entries(body).filter(([name]) => !NOT_KEPT.has(name.toLowerCase())));
-  if (JSON.stringify(resource).length > RESOURCE_LENGTH_MAX)
-    return refuse(`a user has at most ${RESOURCE_LENGTH_MAX} characters`);
+  const text = JSON.stringify(resource);
+  if (text.length > RESOURCE_LENGTH_MAX) return refuse(`a user has at most ${RESOURCE_LENGTH_MAX} characters`);
+  if (NO_TEXT.test(text)) return refuse('a text has a character that is not kept');
   const shown = facts.get('displayname') ?? formattedOf(facts.get('name'));
   return {
     userName,
@@ -128,14 +132,21 @@ export const listUsers = (
   page: ScimPage,
 ): ReturnType<typeof listScimUsers> => listScimUsers(context.store.db, provider.id, where, page);
 
+/** The user whom the person of an externalId has linked, or has become by his first sign-in. */
+const linkedUser = async (
+  tx: Tx,
+  providerId: string,
+  { externalId }: Described,
+): ReturnType<typeof findIdentityByExternalId> =>
+  externalId === null ? undefined : findIdentityByExternalId(tx, providerId, externalId);
+
 /** Makes a user, or takes the one that is linked with this id of the provider; never one of the same name or email. @throws ScimError */
 export async function createScimUser(call: ScimCall, body: Json): Promise<ScimUserRow> {
   const described = readUser(body);
   const { provider } = call;
   return scimChange(call, async (change) => {
     const { tx, now } = change;
-    const linked =
-      described.externalId === null ? undefined : await findIdentity(tx, provider.id, described.externalId);
+    const linked = await linkedUser(tx, provider.id, described);
     const principal = linked ?? (await makeExternalUser(change, provider, externalOf(described)));
     if (principal === undefined)
       throw new ScimError(400, 'the organisation has as many users as it may have', { type: 'tooMany' });
@@ -143,7 +154,7 @@ export async function createScimUser(call: ScimCall, body: Json): Promise<ScimUs
     await insertScimUser(tx, { ...described, id, providerId: provider.id, principal, now });
     const user = must(await findById(tx, principal), 'it is there');
     if (linked !== undefined) await storeFacts(call, change, user, described);
-    await activate(call, change, user, described.active);
+    await activate(call, change, user, { active: described.active, wasActive: true });
     return requireScimUser(tx, call, id);
   });
 }
@@ -153,7 +164,10 @@ export const replaceUser = (call: ScimCall, id: string, body: Json, ifMatch?: st
 
 export function patchUser(call: ScimCall, id: string, body: Json, ifMatch?: string): Promise<ScimUserRow> {
   const operations = readOperations(body);
-  return changeUser(call, id, ifMatch, (row) => patchResource(printUser(call, row), operations));
+  // One whom an administrator has suspended here is as active as the provider has said.
+  return changeUser(call, id, ifMatch, (row) =>
+    patchResource({ ...printUser(call, row), active: row.active }, operations),
+  );
 }
 
 function changeUser(
@@ -166,10 +180,15 @@ function changeUser(
     const row = await requireScimUser(change.tx, call, id);
     requireTag(row.version, ifMatch);
     const described = readUser(next(row));
+    const linked =
+      described.externalId === row.externalId ? undefined : await linkedUser(change.tx, call.provider.id, described);
+    if (linked !== undefined && linked !== row.principal) {
+      throw new ScimError(409, 'another user is linked with this externalId', { type: 'uniqueness' });
+    }
     await updateScimUser(change.tx, row.id, described, change.now);
     const user = must(await findById(change.tx, row.principal), 'it is there');
     await storeFacts(call, change, user, described);
-    await activate(call, change, user, described.active);
+    await activate(call, change, user, { active: described.active, wasActive: row.active });
     return requireScimUser(change.tx, call, id);
   });
 }
@@ -190,16 +209,20 @@ async function storeFacts(
   await record({ type: 'alter_user', target: partyOf(user), details: { changed: ['displayName', 'email'] } });
 }
 
-/** `active: false` suspends: the user is out at every door; true lets him back. @throws ScimError for the last tenant_admin */
+/**
+ * `active: false` suspends: the user is out at every door; true after false lets him back, and nobody whom an administrator has suspended here.
+ * @throws ScimError for the last tenant_admin
+ */
 async function activate(
   { provider }: ScimCall,
   change: Recording,
   user: PrincipalRecord,
-  active: boolean,
+  { active, wasActive }: { readonly active: boolean; readonly wasActive: boolean },
 ): Promise<void> {
   if (active === maySignIn(user.status)) return;
   if (active) {
     if (user.status !== 'SUSPENDED') throw new ScimError(400, `the user is ${user.status}`, { type: 'mutability' });
+    if (wasActive) return;
     await moveUser(change, user, { kind: 'unsuspend' });
     return change.record({ type: 'unsuspend_user', target: partyOf(user) });
   }

@@ -8,7 +8,7 @@ import { must } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
 import { reasonOf } from '../principal/refused-sign-in.ts';
-import { AT_PROVIDER, hasShown, methodOf, mustHaveFactor } from '../factor/required-factor.ts';
+import { AT_PROVIDER, hasShown, methodOf, mustHaveFactor, RECOVERY_CODE } from '../factor/required-factor.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { changing, partyOf, reading, type Call, type Changing } from '../principal-statement/change.ts';
 import { redeemInvitation, replaceOwnPassword, setOwnPassword } from '../principal-statement/own-password.ts';
@@ -75,7 +75,10 @@ const userOf = (
 
 /** How the person has proven himself, by what his sign-in keeps. */
 export function proofOf({ amr }: Pick<BrowserSignIn, 'amr'>): Proof {
-  if (amr.includes(AT_PROVIDER)) return hasShown(amr) ? 'factor of the provider' : 'password';
+  if (amr.includes(AT_PROVIDER)) {
+    if (hasShown(amr)) return 'factor of the provider';
+    return amr.includes(RECOVERY_CODE) ? 'recovery code' : 'password';
+  }
   if (hasShown(amr)) return 'factor';
   return amr.includes('mfa') ? 'recovery code' : 'password';
 }
@@ -259,7 +262,7 @@ export async function goOnWithFactor(
 
 /** Proof by password and a factor; undefined: a recovery code. */
 export const withFactor = (amr: readonly string[], shown: 'otp' | 'hwk' | undefined): readonly string[] => [
-  ...new Set([...amr, ...(shown === undefined ? [] : [shown]), 'mfa']),
+  ...new Set([...amr, ...(shown === undefined ? [amr.includes(AT_PROVIDER) ? RECOVERY_CODE : 'mfa'] : [shown, 'mfa'])]),
 ];
 
 /** Gives a sign-in its next step, with a new secret. @throws UNAUTHENTICATED when there is none, or another has taken it */

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
+import type { OutsideClaims } from '../issuer/outside-token.ts';
 import { mayOpen } from '../principal/sign-in-by-outside-token.ts';
 import { changing, partyOf } from '../principal-statement/change.ts';
 import { setGroups } from '../store/postgres/group-store.ts';
@@ -11,9 +12,12 @@ import {
   type NamedIdentity,
 } from '../store/postgres/identity-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
-import type { ProviderRow } from '../store/postgres/provider-store.ts';
+import { findProviderById, type ProviderRow } from '../store/postgres/provider-store.ts';
+import { forgetScimUser } from '../store/postgres/scim-store.ts';
 import { callOf, goOn, over, type Found, type ReachedStep } from './browser-sign-ins.ts';
 import { requireFresh } from './factor-steps.ts';
+import { takeOverSent } from './take-over-sent.ts';
+import { externalIdOf } from './user-of-identity.ts';
 
 /** Identities of a user at providers. Only the person himself links one, right after he has shown his password and his factor here. */
 
@@ -31,7 +35,7 @@ export async function linkIdentity(
   context: CatalogContext,
   found: Found,
   provider: ProviderRow,
-  subject: string,
+  claims: OutsideClaims,
 ): Promise<ReachedStep> {
   requireOwnSignIn(context, found);
   if (found.user.tenant !== provider.tenant || !mayOpen(provider, found.user)) {
@@ -42,12 +46,17 @@ export async function linkIdentity(
   }
   return changing(callOf(context, found.user), async (change) => {
     const { tx, actor, now } = change;
+    // It may have been dropped or disabled while the person was there.
+    if ((await findProviderById(tx, provider.id))?.enabled !== true) throw over();
+    const { sub: subject } = claims;
     const own = await identitiesOf(tx, actor.id);
     const isTaken = (await findIdentity(tx, provider.id, subject)) !== undefined;
     if (isTaken || own.some(({ providerId }) => providerId === provider.id)) {
       throw new SkeinError('ALREADY_EXISTS', 'this identity, or your account at this provider, is linked already');
     }
-    await insertIdentity(tx, { providerId: provider.id, subject, principal: actor.id, now });
+    const externalId = externalIdOf(provider, claims);
+    await insertIdentity(tx, { providerId: provider.id, subject, externalId, principal: actor.id, now });
+    await takeOverSent(change, provider.id, externalId);
     await raiseSessionEpoch(tx, actor.id);
     await change.record({ type: 'link_identity', target: partyOf(actor), details: { provider: provider.name } });
     return goOn(context, found, change);
@@ -68,6 +77,8 @@ export async function unlinkIdentity(context: CatalogContext, found: Found, prov
     }
     await deleteIdentities(tx, actor.id, providerId);
     await setGroups(tx, providerId, actor.id, []);
+    // SCIM changes a user of SQL only while he is linked; one whom it has made stays its own.
+    if (actor.identitySource !== 'EXTERNAL') await forgetScimUser(tx, actor.id, providerId);
     await raiseSessionEpoch(tx, actor.id);
     await change.record({ type: 'unlink_identity', target: partyOf(actor), details: { provider: one.provider } });
     return goOn(context, found, change);

@@ -5,6 +5,7 @@ import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CatalogContext } from '../context.ts';
 import type { Discovery } from '../issuer/discovery.ts';
+import { RECOVERY_CODE } from '../factor/required-factor.ts';
 import { verifyOutsideToken, type OutsideClaims } from '../issuer/outside-token.ts';
 import { NoDocument } from '../outbound/fetch-document.ts';
 import { mayOpen, RefusedOutsideToken } from '../principal/sign-in-by-outside-token.ts';
@@ -15,7 +16,6 @@ import {
   providerSecretOwner,
   type ProviderRow,
 } from '../store/postgres/provider-store.ts';
-import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
 import { beginProvenSignIn, findSignIn, type Browser, type ReachedStep } from './browser-sign-ins.ts';
@@ -225,9 +225,7 @@ type Known = {
 /** The user of the identity is signed in, in the step that he has reached thereby. @throws WRONG_PASSWORD */
 async function signedIn(context: CatalogContext, browser: Browser, known: Known): Promise<ReachedStep> {
   const { begun, provider, claims } = known;
-  const id = await userOfIdentity(context, provider, claims);
-  if (id === undefined) throw refused(provider.tenant, 'not trusted');
-  const user = await findTokenPrincipal(context.store.db, id);
+  const user = await userOfIdentity(context, provider, claims);
   if (user === undefined || !mayOpen(provider, user)) throw refused(provider.tenant, 'not trusted');
   const authenticatedAtMs = authTimeOf(claims, begun, context.clock.nowMs());
   return beginProvenSignIn(context, browser, user, { amr: amrOf(claims), authenticatedAtMs });
@@ -241,12 +239,14 @@ async function linkedBy(
 ): Promise<ReachedStep> {
   const found = await findSignIn(context, browser.secret);
   if (found === undefined || found.user.id !== begun.links) throw refused(provider.tenant);
-  return linkIdentity(context, found, provider, claims.sub);
+  return linkIdentity(context, found, provider, claims);
 }
+
+const isAmrWord = (word: unknown): boolean => typeof word === 'string' && AMR_WORD.test(word) && word !== RECOVERY_CODE;
 
 /** How the person has proven himself there; `mfa` where the provider says so in `amr` or `acr`. */
 function amrOf({ amr, acr }: OutsideClaims): readonly string[] {
-  const words = Array.isArray(amr) ? amr.filter((word) => typeof word === 'string' && AMR_WORD.test(word)) : [];
+  const words = Array.isArray(amr) ? amr.filter((word) => isAmrWord(word)) : [];
   const own = words.slice(0, AMR_MAX) as string[];
   return [...new Set(['sso', ...own, ...(FACTOR_CLASSES.has(acr) ? ['mfa'] : [])])];
 }

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CatalogContext } from '../context.ts';
-import type { OutsideClaims } from '../issuer/outside-token.ts';
+import { isSubject, type OutsideClaims } from '../issuer/outside-token.ts';
 import { checkEmail, checkPrincipalName, checkText } from '../principal-statement/check-names.ts';
 import type { Recording } from '../principal-statement/change.ts';
 import { USERS_MAX } from '../principal-statement/create-user.ts';
@@ -10,9 +10,11 @@ import { takeGroupsOfClaim } from '../principal-statement/group-grants.ts';
 import { recordEvent } from '../store/postgres/audit-store.ts';
 import { findIdentity, identitiesOf, insertIdentity } from '../store/postgres/identity-store.ts';
 import { insertRecord } from '../store/postgres/principal-change-store.ts';
-import { countPrincipals, findByName, ownerOfEmail } from '../store/postgres/principal-record-store.ts';
-import type { ProviderRow } from '../store/postgres/provider-store.ts';
+import { countPrincipals, findById, findByName, ownerOfEmail } from '../store/postgres/principal-record-store.ts';
+import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { findProviderById, type ProviderRow } from '../store/postgres/provider-store.ts';
 import { findScimUserByExternalId } from '../store/postgres/scim-store.ts';
+import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { lockPrincipalsOf } from '../store/postgres/tenant-store.ts';
 import { transact } from '../store/postgres/transact.ts';
@@ -24,29 +26,40 @@ const NAME_LENGTH_MAX = 200;
 
 /**
  * The user whom a provider knows by the subject of verified claims, with the groups that they say. One who is not known is made where the
- * provider may, and never found by a name or an email. @returns undefined when there is none
+ * provider may, and never found by a name or an email. His epoch is the one before any end of the provider that comes later.
+ * @returns undefined when there is none, or the provider has ended meanwhile
  */
 export function userOfIdentity(
   { store, clock }: CatalogContext,
-  provider: ProviderRow,
+  { id: providerId, tenantId, tenant: tenantName }: ProviderRow,
   claims: OutsideClaims,
-): Promise<PrincipalId | undefined> {
-  const tenant = { id: provider.tenantId, name: provider.tenant };
+): Promise<TokenPrincipal | undefined> {
+  const tenant = { id: tenantId, name: tenantName };
   return transact(store.db, async (tx) => {
     await lockPrincipalsOf(tx, tenant);
+    // It may have been dropped, disabled or changed while the person was there.
+    const provider = await findProviderById(tx, providerId);
+    if (provider?.enabled !== true) return undefined;
     const now = new Date(clock.nowMs());
     const record: Recording['record'] = (event) => recordEvent(tx, tenant, now, { ...event, actor: null });
     const making = { tx, now, record };
     const known = await findIdentity(tx, provider.id, claims.sub);
     const sent = known ?? (await linkSent(making, provider, claims));
     const id = sent ?? (provider.provision === 'USERS' ? await makeUser(making, provider, claims) : undefined);
-    if (id !== undefined) await takeGroupsOfClaim(making, provider, id, claims[provider.groupsClaim]);
-    return id;
+    if (id === undefined) return undefined;
+    await takeGroupsOfClaim(making, provider, id, claims[provider.groupsClaim]);
+    return findTokenPrincipal(tx, id);
   });
 }
 
 /** Issuers whose `oid` is the id that they send by SCIM as externalId: their `sub` is another one for each application. */
 const OID_ISSUER = /^https:\/\/(?:login\.microsoftonline\.(?:com|us)|sts\.windows\.net)\//;
+
+/** The id that a provider has by SCIM for the person of a token. */
+export function externalIdOf({ issuer }: Pick<ProviderRow, 'issuer'>, claims: OutsideClaims): string {
+  const oid = OID_ISSUER.test(issuer) ? claims['oid'] : undefined;
+  return typeof oid === 'string' && isSubject(oid) ? oid : claims.sub;
+}
 
 /** Links the user whom the provider has sent by SCIM with the id that the token has. */
 async function linkSent(
@@ -54,15 +67,18 @@ async function linkSent(
   provider: ProviderRow,
   claims: OutsideClaims,
 ): Promise<PrincipalId | undefined> {
-  const oid = OID_ISSUER.test(provider.issuer) ? claims['oid'] : undefined;
-  const sent = await findScimUserByExternalId(tx, provider.id, typeof oid === 'string' ? oid : claims.sub);
+  const externalId = externalIdOf(provider, claims);
+  const sent = await findScimUserByExternalId(tx, provider.id, externalId);
   if (
     sent === undefined ||
+    // A user of SQL links himself.
+    (await findById(tx, sent.principal))?.identitySource !== 'EXTERNAL' ||
     (await identitiesOf(tx, sent.principal)).some(({ providerId }) => providerId === provider.id)
   ) {
     return undefined;
   }
-  await insertIdentity(tx, { providerId: provider.id, subject: claims.sub, principal: sent.principal, now });
+  const identity = { providerId: provider.id, subject: claims.sub, externalId };
+  await insertIdentity(tx, { ...identity, principal: sent.principal, now });
   await record({
     type: 'link_identity',
     target: { id: sent.principal, name: sent.userName },
@@ -84,7 +100,8 @@ async function makeUser(
     seed: claims.sub,
   });
   if (id !== undefined) {
-    await insertIdentity(making.tx, { providerId: provider.id, subject: claims.sub, principal: id, now: making.now });
+    const identity = { providerId: provider.id, subject: claims.sub, externalId: externalIdOf(provider, claims) };
+    await insertIdentity(making.tx, { ...identity, principal: id, now: making.now });
   }
   return id;
 }

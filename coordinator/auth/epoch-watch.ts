@@ -15,7 +15,7 @@ const REACHED_MS_MAX = 5_000;
 
 /** Told once of each end of rights, at which statements end that run with them. */
 type Ends = {
-  /** A principal was suspended or dropped. */
+  /** A principal was suspended or dropped, or the identity provider that signs it in. */
   readonly principal: (principal: string) => void;
   readonly signIn: (signIn: string) => void;
 };

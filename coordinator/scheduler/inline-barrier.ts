@@ -1,5 +1,6 @@
 import type { SqlText } from '#shared/task/sql-text.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import type { TaskFragment } from '../distributor/fragment.ts';
 import type { PlannedScan, PolicedScan } from './plan-scans.ts';
 import { NO_COLUMN } from './policed-rows.ts';
@@ -14,6 +15,16 @@ const FENCE = ' TABLESAMPLE SYSTEM (100 PERCENT)';
 /** Whether a query reads one table, and policies stand between it and the reader. */
 export const readsOnePoliced = (planned: readonly PlannedScan[]): boolean =>
   planned.length === 1 && planned[0]?.policed !== undefined;
+
+/**
+ * Whether a worker evaluates the expressions of a text that a plan has. Without the rewriter, which is off for some texts (`unsoundOptimizers`),
+ * it also evaluates what the planner has folded away: `false AND length(repeat(s, n)) > 0` was not judged by `isPlainPlan`. The policies' own
+ * words may be what the rewriter is off for.
+ */
+export const isRunAsPlanned = (sql: SqlText): boolean => {
+  const text = sql.map((part) => (typeof part === 'string' ? part : ' ')).join('');
+  return !unsoundOptimizers({ sql: text, process: 'worker', mentions: 1 }).includes('expression_rewriter');
+};
 
 type Inlined<F extends TaskFragment> = { readonly fragment: F; readonly scans: readonly PlannedScan[] };
 

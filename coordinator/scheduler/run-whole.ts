@@ -4,7 +4,7 @@ import type { TaskWidth, WholeFragment } from '../distributor/fragment.ts';
 import { isOfValues, policyError } from '../binding/policy-error.ts';
 import { bringRows, policedArrivals } from './arrival-stage.ts';
 import type { FinishedTask } from './finished-task.ts';
-import { inlineBarriers, readsOnePoliced } from './inline-barrier.ts';
+import { inlineBarriers, isRunAsPlanned, readsOnePoliced } from './inline-barrier.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -25,10 +25,12 @@ export type WholeQuery = QueryRun & {
 export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise<FinishedTask> {
   const { fragment, scans, mayInline = false } = query;
   if (!mayInline || !readsOnePoliced(scans)) return await runApart(scheduler, query);
+  const inlined = inlineBarriers(fragment, scans);
+  if (!isRunAsPlanned(inlined.fragment.sql)) return await runApart(scheduler, query);
   return await applyApart(
     scheduler,
     query,
-    () => runTask(scheduler, { ...query, ...inlineBarriers(fragment, scans) }, NO_BARRIERS),
+    () => runTask(scheduler, { ...query, ...inlined }, NO_BARRIERS),
     () => runApart(scheduler, query),
   );
 }

@@ -51,6 +51,8 @@ export const AUDIT_EVENTS = [
   'drop_trust',
   'link_identity',
   'unlink_identity',
+  'change_groups',
+  'change_group_members',
   'sign_in',
   'sign_in_refused',
   'end_sign_in',

@@ -81,7 +81,7 @@ export async function administratorsAmong(db: Database, ids: readonly PrincipalI
   const rows = await db
     .selectFrom('principal')
     .select('id')
-    .where('id', 'in', [...ids])
+    .where(sql<boolean>`id = any (${sql.val([...ids])}::uuid[])`)
     .where(sql<boolean>`roles @> ${sql.val([TENANT_ADMIN])}::text[]`)
     .execute();
   return rows.map(({ id }) => principalId(id));
@@ -111,19 +111,25 @@ export const groupsOf = (
     .orderBy('m.group_name')
     .execute();
 
-/** Sets the groups of a principal at one provider. */
+/** The groups of a principal at one provider. */
+export async function groupsAt(db: Database, providerId: string, principal: PrincipalId): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('group_member')
+    .select('group_name')
+    .where('provider_id', '=', providerId)
+    .where('principal_id', '=', principal)
+    .execute();
+  return rows.map(({ group_name: name }) => name);
+}
+
+/** Sets the groups of a principal at one provider. @returns those that are new and those that are gone */
 export async function setGroups(
   tx: Tx,
   providerId: string,
   principal: PrincipalId,
   groups: readonly string[],
-): Promise<void> {
-  const mine = tx
-    .selectFrom('group_member')
-    .select('group_name')
-    .where('provider_id', '=', providerId)
-    .where('principal_id', '=', principal);
-  const before = new Set((await mine.execute()).map(({ group_name: name }) => name));
+): Promise<{ readonly added: readonly string[]; readonly gone: readonly string[] }> {
+  const before = new Set(await groupsAt(tx, providerId, principal));
   const wanted = new Set(groups);
   const gone = [...before].filter((name) => !wanted.has(name));
   if (gone.length > 0) {
@@ -135,12 +141,13 @@ export async function setGroups(
       .execute();
   }
   const added = [...wanted].filter((name) => !before.has(name));
-  if (added.length === 0) return;
+  if (added.length === 0) return { added, gone };
   await tx
     .insertInto('group_member')
     .values(added.map((name) => ({ provider_id: providerId, group_name: name, principal_id: principal })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+  return { added, gone };
 }
 
 /** A principal is in no group any more. */

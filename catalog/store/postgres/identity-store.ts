@@ -18,20 +18,38 @@ export async function findIdentity(
   return row === undefined ? undefined : principalId(row.principal_id);
 }
 
+/** The user who is linked with this id that the provider has for him in SCIM. */
+export async function findIdentityByExternalId(
+  db: Database,
+  providerId: string,
+  externalId: string,
+): Promise<PrincipalId | undefined> {
+  const row = await db
+    .selectFrom('principal_identity')
+    .select('principal_id')
+    .where('provider_id', '=', providerId)
+    .where('external_id', '=', externalId)
+    .orderBy('linked_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : principalId(row.principal_id);
+}
+
 /** @throws a unique violation when the subject, or the user at this provider, is linked already */
 export async function insertIdentity(
   tx: Tx,
   identity: {
     readonly providerId: string;
     readonly subject: string;
+    readonly externalId: string;
     readonly principal: PrincipalId;
     readonly now: Date;
   },
 ): Promise<void> {
-  const { providerId, subject, principal, now } = identity;
+  const { providerId, subject, externalId, principal, now } = identity;
   await tx
     .insertInto('principal_identity')
-    .values({ provider_id: providerId, subject, principal_id: principal, linked_at: now })
+    .values({ provider_id: providerId, subject, external_id: externalId, principal_id: principal, linked_at: now })
     .execute();
 }
 

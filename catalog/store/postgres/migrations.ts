@@ -40,6 +40,7 @@ import { IDENTITY_PROVIDERS_MIGRATION } from './migrations/055-identity-provider
 import { PROVIDER_GROUPS_MIGRATION } from './migrations/056-provider-groups.ts';
 import { OUTSIDE_SIGN_INS_MIGRATION } from './migrations/057-outside-sign-ins.ts';
 import { SCIM_MIGRATION } from './migrations/058-scim.ts';
+import { STOPPED_BY_PROVIDER_MIGRATION } from './migrations/059-stopped-by-provider.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -88,6 +89,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0056_provider_groups': { up: (db) => run(db, PROVIDER_GROUPS_MIGRATION) },
     '0057_outside_sign_ins': { up: (db) => run(db, OUTSIDE_SIGN_INS_MIGRATION) },
     '0058_scim': { up: (db) => run(db, SCIM_MIGRATION) },
+    '0059_stopped_by_provider': { up: (db) => run(db, STOPPED_BY_PROVIDER_MIGRATION) },
     '0065_audit_search': { up: (db) => run(db, AUDIT_SEARCH_MIGRATION) },
   },
 };

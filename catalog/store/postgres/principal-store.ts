@@ -144,7 +144,7 @@ export const EPOCH_OF_DROPPED = 2_147_483_647;
 
 type KnownEpoch = {
   readonly epoch: number;
-  /** Suspended or dropped. */
+  /** Suspended or dropped, or its identity provider is. */
   readonly stopped: boolean;
 };
 
@@ -152,14 +152,15 @@ type KnownEpoch = {
 export async function sessionEpochs(db: Database): Promise<ReadonlyMap<PrincipalId, KnownEpoch>> {
   const raised = await db
     .selectFrom('principal')
-    .select(['id', 'session_epoch', 'status'])
+    .select(['id', 'session_epoch', 'status', 'stopped_epoch'])
     .where('session_epoch', '>', 0)
     .execute();
   // This query must come second, so that it finds a principal deleted between the two.
   const dropped = await db.selectFrom('dropped_principal').select('id').execute();
   return new Map([
-    ...raised.map(({ id, session_epoch: epoch, status }) => {
-      return [principalId(id), { epoch, stopped: status === 'SUSPENDED' || status === 'DEACTIVATED' }] as const;
+    ...raised.map(({ id, session_epoch: epoch, status, stopped_epoch: stoppedAt }) => {
+      const stopped = status === 'SUSPENDED' || status === 'DEACTIVATED' || stoppedAt === epoch;
+      return [principalId(id), { epoch, stopped }] as const;
     }),
     ...dropped.map(({ id }) => [principalId(id), { epoch: EPOCH_OF_DROPPED, stopped: true }] as const),
   ]);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PrincipalId } from '#shared/id.ts';
+import { principalId, type PrincipalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { TENANT_ADMIN } from './principal-store.ts';
@@ -141,17 +141,26 @@ export async function deleteProvider(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('identity_provider').where('id', '=', id).execute();
 }
 
-/** Ends the tokens of all whom the provider signs in. */
-export async function endTokensOfProvider(tx: Tx, id: string): Promise<void> {
+/** All whom the provider signs in: users and service accounts. */
+export async function principalsOfProvider(tx: Tx, id: string): Promise<readonly PrincipalId[]> {
+  const rows = await tx
+    .selectFrom('principal_identity')
+    .select('principal_id')
+    .where('provider_id', '=', id)
+    .union(tx.selectFrom('account_trust').select('principal_id').where('provider_id', '=', id))
+    .execute();
+  return rows.map(({ principal_id: principal }) => principalId(principal));
+}
+
+/** Ends the tokens of some principals. @param isStopped the statements that they run end, too */
+export async function endTokensOf(tx: Tx, ids: readonly PrincipalId[], isStopped: boolean): Promise<void> {
   await tx
     .updateTable('principal')
-    .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
-    .where((eb) =>
-      eb.or([
-        eb('id', 'in', eb.selectFrom('principal_identity').select('principal_id').where('provider_id', '=', id)),
-        eb('id', 'in', eb.selectFrom('account_trust').select('principal_id').where('provider_id', '=', id)),
-      ]),
-    )
+    .set((eb) => {
+      const epoch = eb('session_epoch', '+', 1);
+      return { session_epoch: epoch, ...(isStopped ? { stopped_epoch: epoch } : {}) };
+    })
+    .where(sql<boolean>`id = any (${sql.val([...ids])}::uuid[])`)
     .execute();
 }
 

@@ -37,6 +37,8 @@ export type ProviderTables = {
     user_name_folded: string;
     external_id: string | null;
     emails_folded: string[];
+    /** The last word of the provider. */
+    active: Generated<boolean>;
     /** The rest of the provider's description. */
     resource: ColumnType<JsonObject, string, string>;
     /** Decimal text (int8). */
@@ -73,7 +75,14 @@ export type ProviderTables = {
     ends_at: Date;
   };
   /** Users by the provider that signs them in, and its name for them. */
-  principal_identity: { provider_id: string; subject: string; principal_id: string; linked_at: Date };
+  principal_identity: {
+    provider_id: string;
+    subject: string;
+    principal_id: string;
+    linked_at: Date;
+    /** The provider's id of the person in SCIM. */
+    external_id: string;
+  };
   /** The tokens that are a service account. */
   account_trust: {
     provider_id: string;

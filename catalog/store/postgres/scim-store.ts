@@ -10,6 +10,8 @@ export type ScimUserRow = {
   readonly id: string;
   readonly principal: PrincipalId;
   readonly status: PrincipalStatus;
+  /** The last word of the provider; an administrator may have suspended him here. */
+  readonly active: boolean;
   readonly userName: string;
   readonly externalId: string | null;
   readonly resource: JsonObject;
@@ -24,6 +26,7 @@ export type ScimPage = { readonly offset: number; readonly count: number };
 
 type UserFacts = {
   readonly userName: string;
+  readonly active: boolean;
   readonly externalId: string | null;
   readonly emails: readonly string[];
   readonly resource: JsonObject;
@@ -37,6 +40,7 @@ const users = (db: Database, providerId: string) =>
       's.id',
       's.principal_id',
       'p.status',
+      's.active',
       's.user_name as userName',
       's.external_id as externalId',
       's.resource',
@@ -63,6 +67,16 @@ export async function findScimUserByExternalId(
   externalId: string,
 ): Promise<ScimUserRow | undefined> {
   const row = await users(db, providerId).where('s.external_id', '=', externalId).executeTakeFirst();
+  return row === undefined ? undefined : rowOf(row);
+}
+
+/** The row that a provider has sent of a principal. */
+export async function findScimUserOf(
+  db: Database,
+  providerId: string,
+  principal: PrincipalId,
+): Promise<ScimUserRow | undefined> {
+  const row = await users(db, providerId).where('s.principal_id', '=', principal).executeTakeFirst();
   return row === undefined ? undefined : rowOf(row);
 }
 
@@ -107,7 +121,8 @@ export async function listScimUsers(
   return { rows: rows.map(rowOf), total: Number(total) };
 }
 
-const columnsOf = ({ userName, externalId, emails, resource }: UserFacts) => ({
+const columnsOf = ({ userName, externalId, emails, resource, active }: UserFacts) => ({
+  active,
   user_name: userName,
   user_name_folded: foldIdentifier(userName),
   external_id: externalId,
@@ -151,9 +166,16 @@ export async function deleteScimUser(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('scim_user').where('id', '=', id).execute();
 }
 
-/** All that providers have sent of a principal goes. */
-export async function forgetScimUser(tx: Tx, principal: PrincipalId): Promise<void> {
-  await tx.deleteFrom('scim_user').where('principal_id', '=', principal).execute();
+/** All that providers, or one, have sent of a principal goes. */
+export async function forgetScimUser(tx: Tx, principal: PrincipalId, providerId?: string): Promise<void> {
+  let query = tx.deleteFrom('scim_user').where('principal_id', '=', principal);
+  if (providerId !== undefined) query = query.where('provider_id', '=', providerId);
+  await query.execute();
+}
+
+/** A row is about another principal from now on. */
+export async function moveScimUser(tx: Tx, id: string, principal: PrincipalId): Promise<void> {
+  await tx.updateTable('scim_user').set({ principal_id: principal }).where('id', '=', id).execute();
 }
 
 export type ScimGroupRow = {
@@ -257,6 +279,7 @@ export const membersOfGroups = (
   db: Database,
   providerId: string,
   names: readonly string[],
+  limit = Number.MAX_SAFE_INTEGER,
 ): Promise<readonly ScimMember[]> =>
   names.length === 0
     ? Promise.resolve([])
@@ -268,6 +291,7 @@ export const membersOfGroups = (
         .where('s.provider_id', '=', providerId)
         .where('m.group_name', 'in', [...names])
         .orderBy('s.id')
+        .limit(limit)
         .execute();
 
 /** The principals of users that the provider has sent; ids that nobody has are left out. */

@@ -35,6 +35,8 @@ export type Tables = PrincipalTables &
       roles: readonly string[];
       /** Tokens of an older epoch are refused. */
       session_epoch: Generated<number>;
+      /** The newest epoch that has ended all that ran before it, beside those of a suspension or a drop. */
+      stopped_epoch: Generated<number | null>;
       is_bootstrap_principal: boolean;
       /** A service account has no password, and signs in as an OAuth client. */
       kind: Generated<'USER' | 'SERVICE'>;

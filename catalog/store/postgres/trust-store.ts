@@ -54,19 +54,29 @@ export async function countOpenTrusts(db: Database, providerId: string): Promise
 
 export type Trust = {
   readonly account: PrincipalId;
+  /** The session epoch of the account, while it has this trust. */
+  readonly epoch: number;
   readonly conditions: readonly TrustCondition[];
   readonly scopes: readonly string[];
 };
 
-/** The trusts whose conditions a token with this subject may meet. */
+/** The trusts in a provider that is enabled whose conditions a token with this subject may meet. */
 export async function trustsOf(db: Database, providerId: string, subject: string): Promise<readonly Trust[]> {
   const rows = await db
-    .selectFrom('account_trust')
-    .select(['principal_id', 'conditions', 'scopes'])
-    .where('provider_id', '=', providerId)
-    .where((eb) => eb.or([eb('subject', '=', subject), eb('subject', 'is', null)]))
+    .selectFrom('account_trust as a')
+    .innerJoin('identity_provider as i', 'i.id', 'a.provider_id')
+    .innerJoin('principal as p', 'p.id', 'a.principal_id')
+    .select(['a.principal_id', 'a.conditions', 'a.scopes', 'p.session_epoch'])
+    .where('i.id', '=', providerId)
+    .where('i.enabled', '=', true)
+    .where((eb) => eb.or([eb('a.subject', '=', subject), eb('a.subject', 'is', null)]))
     .execute();
-  return rows.map(({ principal_id: id, conditions, scopes }) => ({ account: principalId(id), conditions, scopes }));
+  return rows.map(({ principal_id: id, conditions, scopes, session_epoch: epoch }) => ({
+    account: principalId(id),
+    epoch,
+    conditions,
+    scopes,
+  }));
 }
 
 export type NamedTrust = {

@@ -314,7 +314,7 @@ describe('lists', () => {
       action: 'schema.list',
       catalog: 'lake',
     });
-    expect(namespaces).toContainEqual({ levels: ['default', 'deep'], owner: '' });
+    expect(namespaces).toContainEqual({ levels: ['default', 'deep'], owner: '', oid: expect.any(Number) });
     const tables = await catalog.call<{ names: string[] }>('ListTables', {
       principal,
       catalog: 'lake',

@@ -359,7 +359,6 @@ describe('refusals say where', () => {
     ['FROM duckdb_settings()', 'NOT_SUPPORTED', 'duckdb_settings'],
     ["FROM skein_scan('0')", 'NOT_SUPPORTED', 'skein_scan'],
     ["SELECT getvariable('skein_user')", 'NOT_SUPPORTED', 'getvariable'],
-    ["SELECT a, current_setting('threads') FROM t", 'NOT_SUPPORTED', 'current_setting'],
     ["SELECT 1 WHERE (SELECT json_execute_serialized_sql('')) = 1", 'NOT_SUPPORTED', 'json_execute_serialized_sql'],
     ["SELECT list_transform([1], lambda x: nextval('s'))", 'NOT_SUPPORTED', 'nextval'],
     ['SELECT sum(a) FILTER (WHERE pg_sleep(1)) FROM t', 'NOT_SUPPORTED', 'pg_sleep'],

@@ -134,6 +134,19 @@ describe('statements', () => {
     expect((await run(`${count}'m'`, 'newcomer', randomUUID())).rows).toEqual([[0]]);
   });
 
+  test('at most 20 policies are bound to a table', async () => {
+    const columns = Array.from({ length: 21 }, (_, i) => `c${i}`);
+    await done(
+      `CREATE TABLE ${S}.wide (${columns.map((name) => `${name} INT`).join(', ')})`,
+      `CREATE MASKING POLICY ${S}.zero AS (val INT) RETURNS INT -> 0`,
+    );
+    const set = (column: string): Promise<string> =>
+      outcome(`ALTER TABLE ${S}.wide ALTER COLUMN ${column} SET MASKING POLICY ${S}.zero`);
+    for (const column of columns.slice(1)) expect([column, await set(column)]).toEqual([column, 'done']);
+    expect(await set('c0')).toMatch(/LIMIT_REACHED$/);
+    await done(`DROP TABLE ${S}.wide`);
+  });
+
   test('rights: managers change policies, and only they and the exempt write what policies read', async () => {
     expect(await outcome(`DROP MASKING POLICY ${S}.hide`, 'ann')).toBe('42501 FORBIDDEN');
     expect(await outcome(`ALTER ROW ACCESS POLICY ${S}.own SET BODY -> true`, 'ann')).toBe('42501 FORBIDDEN');

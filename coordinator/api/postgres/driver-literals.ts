@@ -18,10 +18,10 @@ const WRITTEN = /'\\x|'\{/;
  */
 export function readDriverLiterals(sql: string): DerivedText {
   const edits = mayHaveLiterals(sql) ? driverLiterals(sql) : [];
-  return withLiterals(sql, edits);
+  return withDriverLiterals(sql, edits);
 }
 
-export const withLiterals = (sql: string, edits: readonly ParameterEdit[]): DerivedText =>
+export const withDriverLiterals = (sql: string, edits: readonly ParameterEdit[]): DerivedText =>
   edits.length === 0 ? DerivedText.whole(sql) : applyEdits(sql, edits);
 
 /** Whether a statement may have such a text: a short look at a long one. */

@@ -6,7 +6,7 @@ import { driverLiterals } from './driver-literals.ts';
 import { splitStatements, type PartOfText } from './split-statements.ts';
 import { WireError } from './wire-error.ts';
 
-/** What the door reads in texts of clients: a thread has long ones, because the main thread serves everybody. */
+/** Functions that read texts of clients: a thread has long ones, because the main thread serves everybody. */
 
 /** A COPY, or its fault. Errors lose their classes between threads. */
 type ReadCopy =

@@ -123,7 +123,7 @@ export class Statements {
     const word = controlWord(sql);
     if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
     if (word === 'COPY' && (await this.texts.copyOf({ sql, text, offset })) !== null) return COPY_DESCRIPTION;
-    const made = await this.texts.withLiterals({ sql, text, offset });
+    const made = await this.texts.withDriverLiterals({ sql, text, offset });
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql: made.text, types, clientGone }),
@@ -278,7 +278,7 @@ export class Statements {
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
     const isRollback = this.#state === 'E' && ENDS.has(word);
-    const made = await this.texts.withLiterals({ sql: isRollback ? 'ROLLBACK' : sql, text, offset });
+    const made = await this.texts.withDriverLiterals({ sql: isRollback ? 'ROLLBACK' : sql, text, offset });
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#beginImplicit();

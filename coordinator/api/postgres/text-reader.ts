@@ -4,7 +4,7 @@ import type { SizedWork } from '#shared/thread/sized-work.ts';
 import type { ClientTexts } from '../../client-texts.ts';
 import type { DerivedText } from '../../statement/derived-text.ts';
 import type { CopyStatement } from './copy-statement.ts';
-import { mayHaveLiterals, withLiterals } from './driver-literals.ts';
+import { mayHaveLiterals, withDriverLiterals } from './driver-literals.ts';
 import { DRIVER_LITERALS, READ_COPY, SPLIT_TEXT } from './read-texts.ts';
 import type { PartOfText } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
@@ -42,9 +42,9 @@ export class TextReader {
   }
 
   /** The statement with what drivers write as the engine reads it. @throws StatementError */
-  async withLiterals(statement: PlacedSql): Promise<DerivedText> {
+  async withDriverLiterals(statement: PlacedSql): Promise<DerivedText> {
     const { sql } = statement;
-    return withLiterals(sql, mayHaveLiterals(sql) ? await this.#readOf(DRIVER_LITERALS, statement) : []);
+    return withDriverLiterals(sql, mayHaveLiterals(sql) ? await this.#readOf(DRIVER_LITERALS, statement) : []);
   }
 
   /** @throws StatementError */

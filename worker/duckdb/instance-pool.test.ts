@@ -49,6 +49,9 @@ const canWrite = ({ instance }: Confined, name: string): boolean => {
   }
 };
 
+/** A statement's own `current_setting` knows no setting of DuckDB. */
+const THREADS = "(SELECT value FROM duckdb_settings() WHERE name = 'threads')::BIGINT";
+
 test('an instance serves one tenant only, and is used again', () => {
   const first = acquire('acme', [folder('a')]);
   pool.release(first, 0);
@@ -94,9 +97,12 @@ test('a task has its own limits and its own now', () => {
   const { instance } = acquire('acme', []);
   instance.configure(limits);
   instance.configure({ ...limits, memoryBytes: 2 ** 27, context: { ...limits.context, nowMicros: '86400000000' } });
-  const numbers = instance.connection.readNumbers("SELECT epoch(now())::BIGINT, current_setting('threads')::BIGINT");
+  const numbers = instance.connection.readNumbers(`SELECT epoch(now())::BIGINT, ${THREADS}`);
   expect(numbers).toEqual([86_400, 1]);
-  const { stream } = queryArrow(instance.connection, "SELECT current_setting('memory_limit') AS m");
+  const { stream } = queryArrow(
+    instance.connection,
+    "SELECT value AS m FROM duckdb_settings() WHERE name = 'memory_limit'",
+  );
   expect(Buffer.from(stream).toString()).toContain('128.0 MiB');
 });
 
@@ -104,9 +110,9 @@ test('cores can be changed from aside while a statement runs', () => {
   const { instance } = acquire('acme', []);
   instance.configure({ ...limits, threads: 2 });
   instance.useThreads(1);
-  expect(instance.connection.readNumbers("SELECT current_setting('threads')::BIGINT")).toEqual([1]);
+  expect(instance.connection.readNumbers(`SELECT ${THREADS}`)).toEqual([1]);
   instance.configure({ ...limits, threads: 2 });
-  expect(instance.connection.readNumbers("SELECT current_setting('threads')::BIGINT")).toEqual([2]);
+  expect(instance.connection.readNumbers(`SELECT ${THREADS}`)).toEqual([2]);
 });
 
 test('the one unused for longest goes, and its spill folder with it', () => {

@@ -38,7 +38,13 @@ export const withAccessTokens =
   async (authorization, address = '') => {
     const shown = ACCESS_TOKEN_BEARER.exec(authorization ?? '')?.[1] ?? outsideBearer(authorization);
     if (shown === undefined) return authenticate(authorization);
-    return (await signIn('', shown, { address, tenant: null })).caller;
+    try {
+      return (await signIn('', shown, { address, tenant: null })).caller;
+    } catch (error) {
+      // A token that nobody here vouches for is refused as a forged one is.
+      if (!isOutsideToken(shown) || !(error instanceof SkeinError) || error.code !== 'WRONG_PASSWORD') throw error;
+      throw new SkeinError('UNAUTHENTICATED', 'the token is not valid', { cause: error });
+    }
   };
 
 /** Time for which a right password is remembered. */

@@ -70,7 +70,7 @@ test('functions that drivers call at connect', async () => {
     rowMode: 'array',
   });
   const { processID } = client as unknown as { processID: number };
-  expect(rows).toEqual([['off', 'on', 'PostgreSQL 18.0 (Skein)', processID, ['default'], '']]);
+  expect(rows).toEqual([['off', 'on', 'PostgreSQL 18.0 (Skein)', processID, '{default}', '']]);
   expect((await client.query('SHOW jit')).rows).toEqual([{ jit: 'on' }]);
   expect((await client.query('SELECT set_config($1, $2, false) AS c', ['jit', 'off'])).rows).toEqual([{ c: 'off' }]);
   expect((await client.query('SHOW jit')).rows).toEqual([{ jit: 'off' }]);

@@ -176,7 +176,7 @@ test('markup in names, comments, values, errors and statements is text', async (
     .getByRole('link', { name: /onerror/ })
     .first()
     .click();
-  await page.getByLabel('Statement').waitFor();
+  await page.getByLabel('Statement', { exact: true }).waitFor();
   expect(await page.evaluate('window.hit')).toBeUndefined();
   expect(await page.locator('iframe, img, script:not([src])').count()).toBe(0);
   expect(faults).toEqual([]);

@@ -181,7 +181,10 @@ test('the server completes, parameters have fields, the formatter sets in order,
   await page.keyboard.type('ord');
   await page.locator('.cm-completionLabel', { hasText: 'orders' }).first().waitFor();
   await write(page, 'select $1 + 1 as a, $2 as b');
-  await page.getByLabel('Type of 1').getByText(/auto \(/).waitFor({ state: 'attached' });
+  await page
+    .getByLabel('Type of 1')
+    .getByText(/auto \(/)
+    .waitFor({ state: 'attached' });
   await page.getByLabel('$1', { exact: true }).fill('41');
   await page.getByLabel('$2', { exact: true }).fill('2024-02-29');
   await page.getByLabel('Type of 2').selectOption('DATE');

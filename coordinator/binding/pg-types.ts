@@ -1,3 +1,34 @@
+/** The scalar types of DuckDB as the Postgres door gives their values and `pg_attribute` names them; the others are `text`. */
+export const POSTGRES_SCALARS = {
+  BOOLEAN: 'bool',
+  TINYINT: 'int2',
+  UTINYINT: 'int2',
+  SMALLINT: 'int2',
+  USMALLINT: 'int4',
+  INTEGER: 'int4',
+  UINTEGER: 'int8',
+  BIGINT: 'int8',
+  UBIGINT: 'numeric',
+  HUGEINT: 'numeric',
+  UHUGEINT: 'numeric',
+  FLOAT: 'float4',
+  DOUBLE: 'float8',
+  BLOB: 'bytea',
+  DATE: 'date',
+  TIME: 'time',
+  TIMESTAMP: 'timestamp',
+  TIMESTAMP_S: 'timestamp',
+  TIMESTAMP_MS: 'timestamp',
+  TIMESTAMP_NS: 'timestamp',
+  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  INTERVAL: 'interval',
+  UUID: 'uuid',
+  JSON: 'jsonb',
+} as const;
+
+/** Postgres adds 4 to the typmod of a numeric, and puts its width above its scale. */
+export const numericTypmod = (width: number, scale: number): number => ((width << 16) | scale) + 4;
+
 /** Types of Postgres as values of DuckDB. A `reg` type is the number of what it names; its text is made where it is shown. */
 const SPELLED: Readonly<Record<string, string>> = {
   bool: 'BOOLEAN',

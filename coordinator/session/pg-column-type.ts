@@ -1,4 +1,5 @@
 import type { Field } from '#shared/iceberg/type.ts';
+import { numericTypmod, POSTGRES_SCALARS } from '../binding/pg-types.ts';
 import { pgBuiltinRows, pgRelation } from '../binding/pg-relations.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { SqlType } from '../plan/sql-type.ts';
@@ -15,33 +16,7 @@ export type PgColumnType = {
   readonly collation: number;
 };
 
-/** Names of Postgres' types for those of DuckDB, as the Postgres door gives their values (`postgres-type.ts`). */
-const NAMES: Readonly<Record<string, string>> = {
-  BOOLEAN: 'bool',
-  TINYINT: 'int2',
-  UTINYINT: 'int2',
-  SMALLINT: 'int2',
-  USMALLINT: 'int4',
-  INTEGER: 'int4',
-  UINTEGER: 'int8',
-  BIGINT: 'int8',
-  UBIGINT: 'numeric',
-  HUGEINT: 'numeric',
-  UHUGEINT: 'numeric',
-  FLOAT: 'float4',
-  DOUBLE: 'float8',
-  BLOB: 'bytea',
-  DATE: 'date',
-  TIME: 'time',
-  TIMESTAMP: 'timestamp',
-  TIMESTAMP_S: 'timestamp',
-  TIMESTAMP_MS: 'timestamp',
-  TIMESTAMP_NS: 'timestamp',
-  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
-  INTERVAL: 'interval',
-  UUID: 'uuid',
-  JSON: 'jsonb',
-};
+const NAMES: Readonly<Record<string, string>> = POSTGRES_SCALARS;
 
 function pgTypeName(type: SqlType): string {
   if (type.kind === 'scalar') return NAMES[type.name] ?? 'text';
@@ -55,7 +30,7 @@ function pgTypeName(type: SqlType): string {
 export function pgColumnType(field: Field, isInterval: boolean): PgColumnType {
   const sqlType = typeOf(field);
   const known = typesByName().get(isInterval ? 'interval' : pgTypeName(sqlType));
-  const typmod = sqlType.kind === 'decimal' ? ((sqlType.width << 16) | sqlType.scale) + 4 : -1;
+  const typmod = sqlType.kind === 'decimal' ? numericTypmod(sqlType.width, sqlType.scale) : -1;
   return { ...(known ?? NO_TYPE), typmod };
 }
 

@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import { numericTypmod, POSTGRES_SCALARS } from '../../binding/pg-types.ts';
 import type { ScalarKind, ValueKind } from '../../arrival/postgres/value-kind.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
@@ -38,35 +39,7 @@ const TYPES: Readonly<Record<ScalarKind, Known>> = {
   jsonb: { oid: 3802, array: 3807, size: -1 },
 };
 
-const SCALARS: Readonly<Record<string, ValueKind>> = {
-  BOOLEAN: 'bool',
-  TINYINT: 'int2',
-  UTINYINT: 'int2',
-  SMALLINT: 'int2',
-  USMALLINT: 'int4',
-  INTEGER: 'int4',
-  UINTEGER: 'int8',
-  BIGINT: 'int8',
-  UBIGINT: 'numeric',
-  HUGEINT: 'numeric',
-  UHUGEINT: 'numeric',
-  FLOAT: 'float4',
-  DOUBLE: 'float8',
-  BLOB: 'bytea',
-  DATE: 'date',
-  TIME: 'time',
-  TIMESTAMP: 'timestamp',
-  TIMESTAMP_S: 'timestamp',
-  TIMESTAMP_MS: 'timestamp',
-  TIMESTAMP_NS: 'timestamp',
-  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
-  INTERVAL: 'interval',
-  UUID: 'uuid',
-  JSON: 'jsonb',
-};
-
-/** Postgres adds 4 to the typmod of a numeric, and puts its width above its scale. */
-const numericTypmod = (width: number, scale: number): number => ((width << 16) | scale) + 4;
+const SCALARS: Readonly<Record<string, ValueKind>> = POSTGRES_SCALARS;
 
 function kindOf(type: SqlType): ValueKind {
   switch (type.kind) {

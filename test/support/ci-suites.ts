@@ -15,7 +15,6 @@ export const OVER_BUCKET_SUITES: readonly string[] = [
   'test/slt/slt.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/tpch/tpch.test.ts',
-  'test/tpch/tpch-scale-1.test.ts',
   ...[
     'change-kills.full',
     'copy-formats',
@@ -42,9 +41,7 @@ export const OVER_BUCKET_SUITES: readonly string[] = [
 /** As large as a laptop's data, or on more workers than the laptop has cores. */
 export const SCALE_SUITES: readonly string[] = [
   'test/cluster/distributed-on-three.test.ts',
-  'test/tpcds/fragments.test.ts',
   'test/tpcds/tpcds.test.ts',
-  'test/tpch/tpch-scale-1.test.ts',
 ];
 
 /**
@@ -52,28 +49,19 @@ export const SCALE_SUITES: readonly string[] = [
  * that are full.
  */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
-  'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/principal-statement/properties.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
   'cli/admin-principals.system.test.ts',
   'cli/commands.system.test.ts',
   'cli/load/load-failures.system.test.ts',
-  'cli/load/load-parquet.system.test.ts',
   'cli/supervise-worker.system.test.ts',
   'coordinator/workload.system.test.ts',
-  'test/cluster/adaptive.test.ts',
   'test/cluster/arrow-results.test.ts',
-  'test/cluster/between-machines.test.ts',
-  'test/cluster/copy-formats.test.ts',
   'test/cluster/copy-into.test.ts',
-  'test/cluster/copy-parts.test.ts',
   'test/cluster/copy-round-trip.test.ts',
-  'test/cluster/cut-workers.test.ts',
-  'test/cluster/disk-cache.test.ts',
   'test/cluster/disk-full.test.ts',
   'test/cluster/distributed.test.ts',
-  'test/cluster/dml-random.test.ts',
   'test/cluster/dml.test.ts',
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
@@ -83,22 +71,15 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/planted-secrets.test.ts',
   'test/cluster/policy-leases.test.ts',
   'test/cluster/policy-workers.test.ts',
-  'test/cluster/postgres-kills.test.ts',
   'test/cluster/principal-matrix.test.ts',
-  'test/cluster/refresh-random.test.ts',
-  'test/cluster/silent-hosts.test.ts',
   'test/cluster/slow-readers.test.ts',
   'test/cluster/stage-borders.test.ts',
   'test/cluster/stage-kills.test.ts',
   'test/cluster/stage-paths.test.ts',
-  'test/cluster/stage-splits.test.ts',
   'test/cluster/standby.test.ts',
   'test/cluster/statement-scopes.test.ts',
   'test/cluster/traces.test.ts',
   'test/cluster/transaction-limits.test.ts',
-  'test/cluster/transactions-model.test.ts',
-  'test/cluster/transactions-random.test.ts',
-  'test/cluster/unload-kills.test.ts',
   'test/cluster/unload.test.ts',
   'test/cluster/worker-loss.test.ts',
   'test/cluster/worker-memory.test.ts',
@@ -108,20 +89,51 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/write-together.test.ts',
   'test/conformance/role-scopes.test.ts',
   'test/conformance/scope-matrix.test.ts',
-  'test/oracle/oracle.test.ts',
-  'test/plan/shapes.system.test.ts',
   'test/simulation/lead.test.ts',
-  'test/simulation/leases.test.ts',
-
-  'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
   'test/slt/flight.test.ts',
-  'test/slt/fragments.test.ts',
   'test/slt/postgres.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/upgrade/upgrade.test.ts',
-  'worker/exchange.system.test.ts',
   'worker/process-limit.system.test.ts',
+];
+
+/**
+ * Long suites of rooms that stand: `.ci/run --full deep` runs them (`npm run test:deep`), so that `.ci/run` ends within the hour on a machine
+ * of half the speed. No proof of docs/spec-coverage.md may be one of them.
+ */
+export const DEEP_SUITES: readonly string[] = [
+  'catalog/internal/commit-interleavings.system.test.ts',
+  'cli/load/load-parquet.system.test.ts',
+  'test/bucket/cache.test.ts',
+  'test/bucket/cached-faults.test.ts',
+  'test/bucket/faults.test.ts',
+  'test/bucket/holes.test.ts',
+  'test/bucket/java-and-botocore.test.ts',
+  'test/bucket/ranges.test.ts',
+  'test/bucket/rest-kit.test.ts',
+  'test/cluster/adaptive.test.ts',
+  'test/cluster/between-machines.test.ts',
+  'test/cluster/copy-formats.test.ts',
+  'test/cluster/copy-parts.test.ts',
+  'test/cluster/cut-workers.test.ts',
+  'test/cluster/disk-cache.test.ts',
+  'test/cluster/dml-random.test.ts',
+  'test/cluster/postgres-kills.test.ts',
+  'test/cluster/refresh-random.test.ts',
+  'test/cluster/silent-hosts.test.ts',
+  'test/cluster/stage-splits.test.ts',
+  'test/cluster/transactions-model.test.ts',
+  'test/cluster/transactions-random.test.ts',
+  'test/cluster/unload-kills.test.ts',
+  'test/oracle/oracle.test.ts',
+  'test/plan/shapes.system.test.ts',
+  'test/simulation/leases.test.ts',
+  'test/simulation/workload-all.test.ts',
+  'test/slt/fragments.test.ts',
+  'test/tpcds/fragments.test.ts',
+  'test/tpch/tpch-scale-1.test.ts',
+  'worker/exchange.system.test.ts',
 ];
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */

@@ -43,6 +43,7 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
+import { resultColumns, typedColumns } from './result-columns.ts';
 import { ViewAnswers } from './view-answers.ts';
 
 /**
@@ -328,7 +329,7 @@ async function plan(
   else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
   else checkOperators(reply.operators);
   return {
-    columns: typedColumns(reply.columns, query),
+    columns: resultColumns(reply, query, bound),
     plan: reply.plan,
     isShared: false,
     memory: newPlanMemory(),
@@ -340,15 +341,6 @@ async function plan(
     asksReader: false,
     bounds: [...references.bounds, ...reply.bounds],
   };
-}
-
-/** The columns with their types in Postgres, where the query says them. */
-function typedColumns(columns: readonly SqlField[], { types }: Pick<NamedQuery, 'types'>): PlannedQuery['columns'] {
-  const known = types?.length === columns.length ? types : null;
-  return columns.map(({ name, type }, i) => {
-    const postgres = known?.[i];
-    return { name, type, typeName: printSqlType(type), ...(postgres === undefined ? {} : { postgres }) };
-  });
 }
 
 function bindingOf({

@@ -138,15 +138,12 @@ export const DEEP_SUITES: readonly string[] = [
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
-  'attack',
   'error-texts',
   'flight-abuse',
   'hostile-files',
   'hostile-manifests',
   'hung-workers',
-  'large-conditions',
   'leaving-clients',
-  'large-metadata',
   'long-quanta',
   'postgres-abuse',
   'request-bodies',

@@ -2,7 +2,6 @@ import type { SqlText } from '#shared/task/sql-text.ts';
 import { unreachable } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { SqlType } from '../plan/sql-type.ts';
-import type { OutputColumn } from './result-sink.ts';
 
 /**
  * Wraps a query so that DuckDB prints each row as the JSON text of the HTTP result, in its one column `json` of type VARCHAR: a comma
@@ -32,7 +31,8 @@ export function jsonRows(sql: SqlText, columns: readonly JsonColumn[], expected:
  */
 type ColumnValue = { readonly common: string; readonly any: string; readonly guard: string | null };
 
-type JsonColumn = Pick<OutputColumn, 'type' | 'isMoment'>;
+/** Of an `OutputColumn`. */
+type JsonColumn = { readonly type: SqlType; readonly isMoment?: true };
 
 /** As `Date.toISOString` prints it. */
 const momentText = (column: string): string => `strftime(timezone('UTC', ${column}), '%Y-%m-%dT%H:%M:%S.%gZ')`;

@@ -43,7 +43,7 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
-import { resultColumns, typedColumns } from './result-columns.ts';
+import { resultColumns, describedColumns } from './result-columns.ts';
 import { ViewAnswers } from './view-answers.ts';
 
 /**
@@ -209,7 +209,7 @@ export async function describeQuery(
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
   const reply = await inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
-  return { ...reply, columns: reply.columns === null ? null : typedColumns(reply.columns, query) };
+  return { ...reply, columns: reply.columns === null ? null : describedColumns(reply.columns, query) };
 }
 
 type BoundQuery = {

@@ -10,12 +10,12 @@ type Planned = { readonly columns: readonly SqlField[]; readonly plan: Plan | nu
 
 /** The columns of a result: with their types in Postgres, where the query says them, and with the moments that are Skein's own. */
 export function resultColumns({ columns, plan }: Planned, query: NamedQuery, bound: readonly BoundTable[]): Columns {
-  const typed = typedColumns(columns, query);
+  const typed = describedColumns(columns, query);
   return plan === null ? typed : withMoments(typed, plan, bound);
 }
 
 /** The columns with their types in Postgres, where the query says them. */
-export function typedColumns(columns: readonly SqlField[], { types }: Pick<NamedQuery, 'types'>): Columns {
+export function describedColumns(columns: readonly SqlField[], { types }: Pick<NamedQuery, 'types'>): Columns {
   const known = types?.length === columns.length ? types : null;
   return columns.map(({ name, type }, i) => {
     const postgres = known?.[i];

@@ -31,7 +31,7 @@ export function jsonRows(sql: SqlText, columns: readonly JsonColumn[], expected:
  */
 type ColumnValue = { readonly common: string; readonly any: string; readonly guard: string | null };
 
-/** Of an `OutputColumn`. */
+/** Two members of an `OutputColumn`. */
 type JsonColumn = { readonly type: SqlType; readonly isMoment?: true };
 
 /** As `Date.toISOString` prints it. */

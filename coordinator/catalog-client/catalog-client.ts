@@ -28,6 +28,7 @@ import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
 import { RelationLists, type CatalogList, type WantedPlaces } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
+import { personCalls, type PersonCalls } from './person-calls.ts';
 import type { ShownCredentials } from './shown-credentials.ts';
 
 /** Time that any call to the catalog may take. */
@@ -88,7 +89,7 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * The catalog requests of the coordinator, over the internal gRPC service. A request for a principal is refused with FORBIDDEN when the
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
-export interface CatalogClient extends KeyQuestions {
+export interface CatalogClient extends KeyQuestions, PersonCalls {
   /** The same catalog, for statements of a term: it makes their changes only while that goes on. @throws NOT_ACTIVE from each of those then */
   inTerm(epoch: number): CatalogClient;
   authorize(principal: Principal): Promise<PrincipalStanding>;
@@ -232,6 +233,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     stages: stageCatalog(call, keys),
     ...keys,
     signIn: (credentials) => call('SignIn', credentials),
+    ...personCalls(call),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) =>
       watchEpochs(watching, { keyring: security.keyring, signal, onStream: (cancel) => (leaveEpochs = cancel) }),

@@ -57,7 +57,15 @@ export class ConsoleSessions {
     if (token === null) await this.#options.people.end(id);
   }
 
-  #seal({ id, token, endsAtMs }: { readonly id: string; readonly token: string | null; readonly endsAtMs: number }): Sealed {
+  #seal({
+    id,
+    token,
+    endsAtMs,
+  }: {
+    readonly id: string;
+    readonly token: string | null;
+    readonly endsAtMs: number;
+  }): Sealed {
     const { keyring, ttlMs, nowMs } = this.#options;
     const now = nowMs();
     const untilMs = Math.min(now + ttlMs, endsAtMs);

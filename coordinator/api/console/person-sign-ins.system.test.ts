@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
   database = openHistoryDatabase({ url: catalog.databaseUrl, poolMax: 4, log: silentLogger });
   await migrateHistory(database);
-  calls = personCalls((method, request) => catalog.call(method, request));
+  calls = personCalls((method, request) => catalog.call(method, request as object));
 });
 beforeEach(() => {
   people = signIns();

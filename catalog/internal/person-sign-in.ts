@@ -7,7 +7,7 @@ import { SkeinError } from '#shared/error.ts';
 import { addressKey } from '#shared/newcomers/address-key.ts';
 import type { CatalogContext } from '../context.ts';
 import { methodOf } from '../factor/required-factor.ts';
-import { lifetimeMs } from '../rest/operation/token/issue.ts';
+import { lifetimeMs } from '../token/lifetime.ts';
 import { redeemCode, renewAppSignIn, revokeAppSignIn, type AppSignedIn } from '../sign-in/app-sign-ins.ts';
 import { subjectOf } from '../store/postgres/principal-store.ts';
 

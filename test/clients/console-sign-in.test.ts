@@ -99,7 +99,7 @@ test('a code that comes again, another browser, a foreign state and a foreign is
   const foreign = new URL(stolen);
   foreign.searchParams.set('iss', 'https://evil.example');
   await refused(page, foreign.href);
-  // Who comes once more has no state any longer.
+  // The state is good once.
   await refused(page, stolen);
   expect(await status(context)).toBe(401);
   // Neither the address of the browser nor a link leads elsewhere.

@@ -28,7 +28,7 @@ export function SignIn({ onSignedIn, problem, keepsPage = false }: Props): React
   };
   const told = error ?? failure ?? problem;
   const { pathname, search, hash } = globalThis.location;
-  // What stands behind # does not come back: a page that has it stays, as one with work on it does.
+  // The text behind # does not come back: a page that has one stays, as one with work on it does.
   const isElsewhere = keepsPage || hash !== '';
   const back = isElsewhere ? DONE_PAGE : `${pathname}${search}`;
   return (
@@ -67,7 +67,7 @@ export function SignIn({ onSignedIn, problem, keepsPage = false }: Props): React
 /** The page to which a sign-in in a window of its own comes back. */
 export const DONE_PAGE = '/console/done';
 
-/** What that window says. */
+/** The page of that window. */
 export function SignedIn(): ReactNode {
   return (
     <section className="sign-in" aria-label="Signed in">

@@ -2,10 +2,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '#shared/keyring.ts';
 import { openText, sealText } from '#shared/sealed-text.ts';
 
-/** What the browser keeps while its person is at the sign-in page of the catalog. */
+/** The browser keeps this while its person is at the sign-in page of the catalog. */
 type Waiting = {
   readonly state: string;
-  /** Of PKCE (RFC 7636). */
+  /** The verifier of PKCE (RFC 7636). */
   readonly verifier: string;
   /** The page to which the person comes back. */
   readonly back: string;

@@ -29,7 +29,6 @@ import { pages, type Pages } from './pages.ts';
 import { RelationLists, type CatalogList, type WantedPlaces } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
 import { personCalls, type PersonCalls } from './person-calls.ts';
-import type { ShownCredentials } from './shown-credentials.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -146,8 +145,6 @@ export interface CatalogClient extends KeyQuestions, PersonCalls {
   readonly stages: StageCatalog;
   /** Ends uploads to buckets that were begun and left, of files with `text`, a UUID, in their names. @throws STORAGE_ERROR, NOT_SUPPORTED */
   abortUploads(folders: readonly string[], text: string): Promise<void>;
-  /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
-  signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -232,7 +229,6 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     ...changeCalls(call, term),
     stages: stageCatalog(call, keys),
     ...keys,
-    signIn: (credentials) => call('SignIn', credentials),
     ...personCalls(call),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) =>

@@ -1,6 +1,7 @@
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { PersonTokens as PersonTokensMessage } from '#proto/generated/skein/catalog/v1/PersonTokens.ts';
 import type { ReplyOf, UnaryMethod, UnaryRequest } from '#shared/grpc/call-unary.ts';
+import type { ShownCredentials } from './shown-credentials.ts';
 
 /** The tokens of a person's sign-in to a client that this service is. */
 export type PersonTokens = {
@@ -24,8 +25,10 @@ export type ShownCode = {
 
 type ShownRefresh = { readonly refreshToken: string; readonly clientId: string };
 
-/** Sign-ins of people at the catalog's page to a client that this service is. */
+/** Sign-ins at a door, and those of people at the catalog's page to a client that this service is. */
 export type PersonCalls = {
+  /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
+  readonly signIn: (credentials: ShownCredentials) => Promise<{ readonly token: string }>;
   /** Begins one. @throws UNAUTHENTICATED, TOO_MANY_SIGN_INS */
   readonly redeemCode: (shown: ShownCode) => Promise<PersonTokens>;
   /** Goes on with it; the refresh token is then used up. @throws UNAUTHENTICATED when the sign-in has ended */
@@ -39,6 +42,7 @@ type Call = <Name extends UnaryMethod<CatalogInternalClient>>(
 ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
 
 export const personCalls = (call: Call): PersonCalls => ({
+  signIn: (credentials) => call('SignIn', credentials),
   redeemCode: async ({ code, clientId, redirectUri, verifier, address, agent }) => {
     const request = { code, client_id: clientId, redirect_uri: redirectUri, verifier, address, agent };
     return tokensOf(await call('RedeemCode', request));

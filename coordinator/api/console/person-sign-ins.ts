@@ -21,7 +21,7 @@ type Held = PersonTokens & { readonly renewAtMs: number };
 
 type Parts = {
   readonly database: Kysely<HistoryDatabase>;
-  readonly catalog: PersonCalls;
+  readonly catalog: Pick<PersonCalls, 'redeemCode' | 'renewSignIn' | 'revokeSignIn'>;
   readonly keyring: Keyring;
   readonly nowMs: () => number;
 };

@@ -9,8 +9,13 @@ own = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
 if "ca" in own:
     # Before the libraries are there that trust it.
     os.environ["SSL_CERT_FILE"] = own.pop("ca")
+# A folder with another release of PyIceberg.
+packages = own.pop("packages", None)
+if packages is not None:
+    sys.path.insert(0, packages)
 
 import pyarrow as pa
+import pyiceberg
 from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import EqualTo
 
@@ -33,5 +38,7 @@ table.delete(EqualTo("a", 2))
 seen["kept"] = rows()
 catalog.load_table(f"{schema}.t").append(pa.table({"a": [4]}))
 seen["appended"] = rows()
+if packages is not None:
+    seen["version"] = pyiceberg.__version__
 seen["io"] = type(table.io).__name__
 print(json.dumps(seen))

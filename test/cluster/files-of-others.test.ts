@@ -59,7 +59,7 @@ async function take(file: string, id: bigint): Promise<void> {
   const { update } = await writeSnapshot(location, id, [file], parent, last + 1);
   const updates = [update as JsonObject, setMain(Number(id)) as JsonObject];
   const { status, body } = await cluster.catalog('POST', `${TABLES}/taker`, { requirements: [], updates });
-  expect(status, printJson(body as Json)).toBe(200);
+  expect(status, printJson(body)).toBe(200);
 }
 
 /** Puts a link to the lender's folder, or to one file of it, below the taker's. */

@@ -124,7 +124,17 @@ describe('statements', () => {
       ['m', false, 1, false],
       ['t', true, null, true],
     ]);
-    expect((await run(sizes, 'all_rows')).rows[1]).toEqual(['t', true, 1, false]);
+    for (const user of ['all_rows', 'max']) {
+      expect([user, (await run(sizes, user)).rows[1]]).toEqual([user, ['t', true, 1, false]]);
+      expect([user, (await run(`SELECT record_count FROM ${S}."t$files"`, user)).rows]).toEqual([user, [[1]]]);
+    }
+    expect((await run(`SELECT record_count FROM ${S}."t$files"`, 'ann')).rows).toEqual([[null]]);
+    const described = async (user: string): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${await cluster.token({ tenant: T, user })}` };
+      const answer = await fetch(`${cluster.queryUrl}/api/catalogs/${T}/namespaces/s/tables/t`, { headers });
+      return ((await answer.json()) as { readonly record_count: unknown }).record_count;
+    };
+    expect([await described('ann'), await described('max'), await described('all_rows')]).toEqual([null, 1, 1]);
   });
 
   test('the first statement of a principal knows all bindings: no registry is filled, and empty means none', async () => {
@@ -208,6 +218,39 @@ test('clients of the REST API get nothing of a table with policies, unless they 
   const location = (JSON.parse(text) as Readonly<Record<string, string>>)['metadata-location'];
   const body = { name: 'thief', 'metadata-location': location ?? '' };
   expect((await rest('POST', `/${T}/namespaces/s/register`, 'root', body))[0]).toBe(403);
+});
+
+test('no rename between the question for policies and the answer opens a table', async () => {
+  await done(
+    `CREATE TABLE ${S}.here AS SELECT 1 AS a`,
+    `CREATE ROW ACCESS POLICY ${S}.nobody AS (a INT) RETURNS BOOLEAN -> false`,
+    `ALTER TABLE ${S}.here ADD ROW ACCESS POLICY ${S}.nobody ON (a)`,
+  );
+  let isOver = false;
+  const renames = (async (): Promise<void> => {
+    for (let [from, to] = ['here', 'there']; !isOver || from === 'there'; [from, to] = [to, from]) {
+      const [source, destination] = [from, to].map((name): Json => ({ namespace: ['s'], name: name ?? '' }));
+      const body = { source: source ?? null, destination: destination ?? null };
+      expect((await rest('POST', `/${T}/tables/rename`, 'root', body))[0]).toBe(204);
+    }
+  })();
+  const there = `/${T}/namespaces/s/tables/there`;
+  const asks = [
+    () => rest('GET', there, 'root'),
+    () => rest('POST', `${there}/plan`, 'root', {}),
+    () => rest('POST', there, 'root', { requirements: [], updates: [] }),
+    () => rest('GET', `${there}/metrics`, 'root'),
+  ];
+  const told = new Set<number>();
+  const ask = async (one: () => ReturnType<typeof rest>): Promise<void> => {
+    for (let n = 0; n < 40; n += 1) told.add((await one())[0]);
+  };
+  await Promise.all(asks.map(ask)).finally(() => {
+    isOver = true;
+  });
+  await renames;
+  expect([...told].toSorted((a, b) => a - b)).toEqual([403, 404]);
+  await done(`ALTER TABLE ${S}.here DROP ROW ACCESS POLICY ${S}.nobody`, `DROP ROW ACCESS POLICY ${S}.nobody`);
 });
 
 test('bindings survive DROP and UNDROP, and end with their policies', async () => {

@@ -5,6 +5,7 @@ import { SlowFirst } from '#test/support/run/slow-first.ts';
 import {
   BUCKET_SUITES,
   CLIENT_SUITES,
+  DEEP_SUITES,
   EXHAUSTIVE_SUITES,
   OVER_BUCKET_SUITES,
   SCALE_SUITES,
@@ -43,8 +44,8 @@ const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 
 /**
  * `unit` and `plan` run in `npm run check`, and in `npm test` beside `system`, which starts real servers and other people's clients; after
- * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`, `full` is what takes
- * too long for every run (`.ci/run --full clients`).
+ * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`, `deep` and `full` are what
+ * takes too long for every run (`.ci/run --full deep`, `--full clients`).
  */
 export default defineConfig({
   test: {
@@ -74,7 +75,7 @@ export default defineConfig({
           ...system,
           name: 'system',
           include: ['**/*.system.test.ts', `${SUITES}/*.test.ts`],
-          exclude: [MODULES, TIMED, FULL, ...LEFT_TO_CI, ...WITHOUT_PEER],
+          exclude: [MODULES, TIMED, FULL, ...LEFT_TO_CI, ...DEEP_SUITES, ...WITHOUT_PEER],
           maxWorkers: WORKERS,
         },
       },
@@ -83,7 +84,16 @@ export default defineConfig({
           ...system,
           name: 'clients',
           include: LEFT_TO_CI,
-          exclude: [MODULES, FULL, ...WITHOUT_PEER],
+          exclude: [MODULES, FULL, ...DEEP_SUITES, ...WITHOUT_PEER],
+          maxWorkers: WORKERS,
+        },
+      },
+      {
+        test: {
+          ...system,
+          name: 'deep',
+          include: [...DEEP_SUITES],
+          exclude: [MODULES, ...WITHOUT_PEER],
           maxWorkers: WORKERS,
         },
       },

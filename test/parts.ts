@@ -8,6 +8,11 @@ export type Part = {
 
 export const PARTS: readonly Part[] = [
   {
+    name: 'deep',
+    what: 'long suites of rooms that stand: random changes and transactions, silent hosts, stores with faults, simulations, the oracle',
+    scripts: ['test:deep'],
+  },
+  {
     name: 'clients',
     what: 'Spark (over a bucket, too), Trino, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
     scripts: ['test:full -- test/conformance test/bucket/spark test/tpcds', 'verify -- tpch --scale 1'],

@@ -6,7 +6,7 @@ import { StoreError } from '#shared/storage/object/store-error.ts';
 import { givesTableKeys, type StorageSettings } from '../metadata/storage-settings.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Asked } from './delegation-log.ts';
-import { filesOf, tableKey, type DelegationParts, type Place } from './table-files.ts';
+import { filesOf, opensFoldersAlone, tableKey, type DelegationParts, type Place } from './table-files.ts';
 
 /** The ways in which a client can be let at the files of a table, as `X-Iceberg-Access-Delegation` names them. */
 export type Way = 'vended-credentials' | 'remote-signing';
@@ -79,7 +79,7 @@ export async function delegate(
   }
   try {
     const key = await tableKey(parts, place, { holder: principal.sub, permission });
-    const isOfContainer = key.kind === 'adls' && !opensFolderAlone(settings, place.folders);
+    const isOfContainer = !opensFoldersAlone(place);
     parts.delegationLog.granted(asked, isOfContainer ? 'the key opens the whole container' : null);
     return { kind: 'key', permission, prefix: folderAbove(place.folders), key, isOfContainer, settings };
   } catch (error) {
@@ -104,7 +104,3 @@ function folderAbove(folders: readonly string[]): string {
   while (!others.every((other) => isWithin(other, above))) above = above.slice(0, above.lastIndexOf('/'));
   return above;
 }
-
-/** Whether a signature of Azure's for these folders opens one of them, and no more. */
-const opensFolderAlone = (settings: StorageSettings, folders: readonly string[]): boolean =>
-  settings.kind === 'adls' && settings.isHierarchical && folders.length === 1;

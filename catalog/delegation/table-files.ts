@@ -3,12 +3,14 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import type { StoreCredential } from '#shared/storage/credential.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
 import { decideFiles, type FileDecision } from '../authorization/decide.ts';
 import { isExempt } from '../authorization/policies.ts';
+import { containerOf } from '../storage/open-profile.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Storages } from '../storage/storages.ts';
 import { requireBelowRoot } from '../storage/table-location.ts';
-import { keepKeys, requireFree } from '../store/postgres/folder-claims.ts';
+import { hasClosedBelow, keepKeys, requireFree } from '../store/postgres/folder-claims.ts';
 import type { FilePlace } from '../store/postgres/file-place-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import type { DelegationLog } from './delegation-log.ts';
@@ -45,6 +47,7 @@ export async function tableKey(
     throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for the files of this table of ${catalog}`);
   }
   requireFolders(place);
+  await requireNoPoliciesBeside(store.db, place);
   const check = (): Promise<void> => requireFree(store.db, folders, tableId);
   const key = await inTime(
     storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, isForClient: true, check }),
@@ -65,6 +68,25 @@ export async function keepTime(
 ): Promise<void> {
   if (tableId === undefined || (await keepKeys(db, tableId, key))) return;
   throw new SkeinError('INVALID_REQUEST', 'the table is gone');
+}
+
+/** Whether a client's key for a table opens the table's folders and no more. A signature of Azure's opens one folder, or all of a container. */
+export const opensFoldersAlone = ({ profile, folders }: Pick<Place, 'profile' | 'folders'>): boolean =>
+  profile?.settings.kind !== 'adls' || (profile.settings.isHierarchical && folders.length === 1);
+
+/**
+ * A key for a whole container would open the files of tables with policies in it, of whichever catalog, to whom these concern. It is asked
+ * before each key is given, also one that was made before: a policy may have been bound since. @throws NOT_SUPPORTED
+ */
+async function requireNoPoliciesBeside(db: Database, place: Place): Promise<void> {
+  if (opensFoldersAlone(place)) return;
+  for (const container of new Set(place.folders.map((folder) => normalizeLocation(containerOf(folder))))) {
+    if (!(await hasClosedBelow(db, container))) continue;
+    throw new SkeinError(
+      'NOT_SUPPORTED',
+      'tables with policies lie in the container, and a signature for all of it would open their files',
+    );
+  }
 }
 
 /** The operator may have taken a root away since the table was made. @throws INVALID_REQUEST */

@@ -8,6 +8,8 @@ export type MadeColumn = {
   readonly name: string;
   readonly typeName: MadeType;
   readonly type: { readonly kind: 'scalar'; readonly name: MadeType };
+  /** As in `OutputColumn`. */
+  readonly isMoment?: true;
 };
 
 export type MadeRow = readonly MadeValue[];
@@ -16,6 +18,7 @@ export const madeColumn = (name: string, type: MadeType): MadeColumn => ({
   name,
   typeName: type,
   type: { kind: 'scalar', name: type },
+  ...(type === 'TIMESTAMP WITH TIME ZONE' ? { isMoment: true } : {}),
 });
 
 /** Columns of VARCHAR. */

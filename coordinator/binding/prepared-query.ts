@@ -40,4 +40,6 @@ type ResultColumn = {
   readonly typeName: string;
   /** Its type in Postgres, where that is not what `type` says. */
   readonly postgres?: PostgresType;
+  /** As in `OutputColumn`. */
+  readonly isMoment?: true;
 };

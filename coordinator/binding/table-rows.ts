@@ -7,7 +7,7 @@ import type { SqlField } from '../plan/sql-type.ts';
 export type TableRows = {
   /** The words that ask for them, for messages and EXPLAIN: `SHOW TABLES`. */
   readonly title: string;
-  readonly columns: readonly SqlField[];
+  readonly columns: readonly RowsColumn[];
   /** A SELECT list over `columns` that gives the rows their names and types; absent = they are as they stand. */
   readonly select?: string;
   readonly rowCount: number;
@@ -18,6 +18,9 @@ export type TableRows = {
   /** Absent = the rows are in `messages`. */
   readonly parts?: readonly RowsPart[];
 };
+
+/** `isMoment` as in `OutputColumn`. */
+type RowsColumn = SqlField & { readonly isMoment?: true };
 
 /** The name by which the text of a statement has the rows that its client has sent. */
 export const ARRIVED_ROWS = '@rows/arrived';

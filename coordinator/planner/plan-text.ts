@@ -25,11 +25,7 @@ export function checkReferences({ tables, columns }: FoundReferences): void {
 
 /** Called before the plan is made, because many columns take DuckDB long. @throws STATEMENT_TOO_COMPLEX */
 export function checkResult(columns: readonly SqlField[]): void {
-  const rows = jsonRows(
-    [],
-    columns.map(({ type }) => type),
-    'many',
-  );
+  const rows = jsonRows([], columns, 'many');
   const rowsSql = rows.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : 0), 0);
   if (rowsSql > ROWS_SQL_MAX) throw tooMuch('the result has too many columns or fields');
   if (printJson(columns).length > COLUMNS_TEXT_MAX) {

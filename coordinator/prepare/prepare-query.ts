@@ -43,6 +43,7 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
+import { resultColumns, describedColumns } from './result-columns.ts';
 import { ViewAnswers } from './view-answers.ts';
 
 /**
@@ -208,7 +209,7 @@ export async function describeQuery(
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
   const reply = await inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
-  return { ...reply, columns: reply.columns === null ? null : typedColumns(reply.columns, query) };
+  return { ...reply, columns: reply.columns === null ? null : describedColumns(reply.columns, query) };
 }
 
 type BoundQuery = {
@@ -328,7 +329,7 @@ async function plan(
   else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
   else checkOperators(reply.operators);
   return {
-    columns: typedColumns(reply.columns, query),
+    columns: resultColumns(reply, query, bound),
     plan: reply.plan,
     isShared: false,
     memory: newPlanMemory(),
@@ -340,15 +341,6 @@ async function plan(
     asksReader: false,
     bounds: [...references.bounds, ...reply.bounds],
   };
-}
-
-/** The columns with their types in Postgres, where the query says them. */
-function typedColumns(columns: readonly SqlField[], { types }: Pick<NamedQuery, 'types'>): PlannedQuery['columns'] {
-  const known = types?.length === columns.length ? types : null;
-  return columns.map(({ name, type }, i) => {
-    const postgres = known?.[i];
-    return { name, type, typeName: printSqlType(type), ...(postgres === undefined ? {} : { postgres }) };
-  });
 }
 
 function bindingOf({

@@ -61,7 +61,7 @@ test.each(SENT)('%s is printed as DuckDB prints it, also of batches that are cut
     }));
     const shape = { columns, timeZone: ZONE };
     const types = columns.map((column) => column.type);
-    const texts = (await duckdb.runAndReadAll(sqlOf(jsonRows([sql], types, 'few')))).getRows().map(String);
+    const texts = (await duckdb.runAndReadAll(sqlOf(jsonRows([sql], columns, 'few')))).getRows().map(String);
     const expected = JSON.parse(`[${texts.join('').slice(1)}]`) as readonly unknown[];
     const batches = batchesOf(Buffer.from(queryArrow(connection, sqlOf(arrowRows([sql], types)), instance).stream));
     expect(await printed(batches, shape)).toEqual(expected);
@@ -70,4 +70,18 @@ test.each(SENT)('%s is printed as DuckDB prints it, also of batches that are cut
     const json = { rows: ROWS, header: null, body: Buffer.from(texts.join('')) };
     expect(cutJson(json, CUT).body.toString()).toBe(texts.slice(0, CUT).join(''));
   }
+});
+
+test('a moment of its own is printed in ISO 8601, as DuckDB prints it', async () => {
+  const duckdb = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
+  await duckdb.run(`SET TimeZone = '${ZONE}'`);
+  using instance = Instance.open({ threads: '1' });
+  using connection = instance.connect();
+  const sql = `SELECT unnest([TIMESTAMPTZ '2026-11-05 06:07:08.9+00', TIMESTAMPTZ '1969-12-31 23:59:59.0014+00', NULL]) AS v`;
+  const type = { kind: 'scalar', name: 'TIMESTAMP WITH TIME ZONE' } as const;
+  const columns = [{ name: 'v', typeName: '', type, isMoment: true }] as const;
+  const texts = (await duckdb.runAndReadAll(sqlOf(jsonRows([sql], columns, 'many')))).getRows().map(String);
+  expect(texts).toEqual([',["2026-11-05T06:07:08.900Z"]', ',["1969-12-31T23:59:59.001Z"]', ',[null]']);
+  const batches = batchesOf(Buffer.from(queryArrow(connection, sqlOf(arrowRows([sql], [type])), instance).stream));
+  expect(await printed(batches, { columns, timeZone: ZONE })).toEqual(JSON.parse(`[${texts.join('').slice(1)}]`));
 });

@@ -31,9 +31,10 @@ export function jsonPrinter(
     const { rows, body } = batch;
     const read = decode(batch);
     if (read === undefined) return;
-    const columns = shape.columns.map(({ type }, i) =>
-      valuePrinter(type, must(read.data.children[i], 'a column'), offsets),
-    );
+    const columns = shape.columns.map(({ type, isMoment }, i) => {
+      const data = must(read.data.children[i], 'a column');
+      return isMoment === true ? momentPrinter(data) : valuePrinter(type, data, offsets);
+    });
     const turn = rowsPerTurn(rows, columns.length, body.length);
     for (let from = first; from < end; from += turn) {
       if (from > first) await nextTurn();
@@ -184,6 +185,16 @@ function temporalPrinter(name: string, data: Data, offsets: Offsets): Print | un
     return (row) => quoted(timestampText(part(row), perSecond, zone));
   }
   return (row) => quoted(timeText(part(row), perSecond));
+}
+
+/** Prints moments of Skein's own (`OutputColumn`): `2026-11-05T06:07:08.900Z`. */
+function momentPrinter(data: Data): Print {
+  const micros = data.values as BigInt64Array;
+  return (row) => {
+    if (!data.getValid(row)) return NULL;
+    const ms = Math.floor(Number(must(micros[row], 'a value for each row')) / 1_000);
+    return quoted(new Date(ms).toISOString());
+  };
 }
 
 function bytes(data: Data, print: (value: Buffer) => string): Print {

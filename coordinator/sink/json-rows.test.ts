@@ -17,13 +17,14 @@ test.each(TYPES)('the text that prints %s switches no optimizer off', async (typ
   const sql = `SELECT CAST(${value} AS ${type}) AS v, [CAST(${value} AS ${type})] AS l`;
   const prepared = await connection.prepare(sql);
   const types = [0, 1].map((i) => fromDuckDbType(prepared.columnType(i)));
+  const columns = types.map((of) => ({ type: of }));
   const offFor = (text: SqlText) =>
     unsoundOptimizers({
       sql: text.filter((part) => typeof part === 'string').join(''),
       process: 'worker',
       mentions: 1,
     });
-  for (const printed of [jsonRows([], types, 'few'), jsonRows([], types, 'many'), arrowRows([], types)]) {
+  for (const printed of [jsonRows([], columns, 'few'), jsonRows([], columns, 'many'), arrowRows([], types)]) {
     expect(offFor(printed)).toEqual(offFor(['SELECT v, l']));
   }
 });
@@ -37,8 +38,10 @@ async function rowTexts(sql: string): Promise<string[]> {
 
 async function printedRows(sql: string, expected: 'few' | 'many'): Promise<string[]> {
   const prepared = await connection.prepare(sql);
-  const types = Array.from({ length: prepared.columnCount }, (_, i) => fromDuckDbType(prepared.columnType(i)));
-  const wrapped = jsonRows([sql], types, expected)
+  const columns = Array.from({ length: prepared.columnCount }, (_, i) => ({
+    type: fromDuckDbType(prepared.columnType(i)),
+  }));
+  const wrapped = jsonRows([sql], columns, expected)
     .map((part) => (typeof part === 'string' ? part : ''))
     .join('');
   const reader = await connection.runAndReadAll(wrapped);

@@ -11,18 +11,18 @@ import type { SqlType } from '../plan/sql-type.ts';
  * Values: 64-bit integers beyond 2^53 - 1, wider ones and decimals are strings, other numbers numbers, NaN and infinities strings;
  * dates, times, intervals, UUIDs and bits strings as DuckDB prints them; blobs base64; JSON a string; lists and arrays arrays; structs
  * objects, or arrays when their fields have no names; maps objects when their keys are strings, else arrays of `{key, value}`; unions
- * their value.
+ * their value. Moments of Skein's own are in ISO 8601 (`OutputColumn`).
  *
  * `expected` says how many rows the query will give. The text for many prints common rows in a faster way, and takes DuckDB longer to bind.
  */
-export function jsonRows(sql: SqlText, types: readonly SqlType[], expected: 'few' | 'many'): SqlText {
-  const columns = types.map((_, i) => `c${i}`);
-  const values = types.map((type, i) => columnValue(type, `c${i}`));
+export function jsonRows(sql: SqlText, columns: readonly JsonColumn[], expected: 'few' | 'many'): SqlText {
+  const names = columns.map((_, i) => `c${i}`);
+  const values = columns.map((column, i) => columnValue(column, `c${i}`));
   const guards = expected === 'few' ? [] : values.flatMap(({ guard }) => (guard === null ? [] : [guard]));
   const any = `json_array(${values.map((value) => value.any).join(', ')})`;
   const common = `json_array(${values.map((value) => value.common).join(', ')})`;
   const row = guards.length === 0 ? any : `CASE WHEN ${guards.join(' AND ')} THEN ${common} ELSE ${any} END`;
-  return [`SELECT ',' || ${row} AS json FROM (`, ...sql, `\n) AS t(${columns.join(', ')})`];
+  return [`SELECT ',' || ${row} AS json FROM (`, ...sql, `\n) AS t(${names.join(', ')})`];
 }
 
 /**
@@ -31,10 +31,16 @@ export function jsonRows(sql: SqlText, types: readonly SqlType[], expected: 'few
  */
 type ColumnValue = { readonly common: string; readonly any: string; readonly guard: string | null };
 
+/** Two members of an `OutputColumn`. */
+type JsonColumn = { readonly type: SqlType; readonly isMoment?: true };
+
+/** As `Date.toISOString` prints it. */
+const momentText = (column: string): string => `strftime(timezone('UTC', ${column}), '%Y-%m-%dT%H:%M:%S.%gZ')`;
+
 const SAFE = '9007199254740991';
 
-function columnValue(type: SqlType, column: string): ColumnValue {
-  const any = value(type, column, 0);
+function columnValue({ type, isMoment }: JsonColumn, column: string): ColumnValue {
+  const any = isMoment === true ? momentText(column) : value(type, column, 0);
   if (type.kind === 'scalar' && BIG_INTEGERS.has(type.name)) {
     return { common: column, any, guard: `(${column} BETWEEN -${SAFE} AND ${SAFE} OR ${column} IS NULL)` };
   }

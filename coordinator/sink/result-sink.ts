@@ -16,6 +16,8 @@ export type OutputColumn = {
   readonly type: SqlType;
   /** Its type in Postgres, where that is not what `type` says. */
   readonly postgres?: PostgresType;
+  /** A moment that Skein tells itself (in SHOW, DESCRIBE): its JSON is ISO 8601 in UTC, not as DuckDB prints it in the session's zone. */
+  readonly isMoment?: true;
 };
 
 /** The rows of a result, which planning fixes. `timeZone`: the zone of its timestamps with time zone. */

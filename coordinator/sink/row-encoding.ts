@@ -25,7 +25,7 @@ export function rowEncoding(encoding: Encoding, { columns, timeZone }: RowShape,
   const expected = rows <= FEW_ROWS ? 'few' : 'many';
   const types = columns.map(({ type }) => type);
   if (encoding === 'json') {
-    return { sql: (sql) => jsonRows(sql, types, expected), newReader: () => new TextColumnReader() };
+    return { sql: (sql) => jsonRows(sql, columns, expected), newReader: () => new TextColumnReader() };
   }
   if (encoding === 'arrow') {
     const schema = arrowSchema({ columns, timeZone });

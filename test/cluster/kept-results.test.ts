@@ -74,6 +74,16 @@ describe('rows that are kept', () => {
     },
   );
 
+  test('of SHOW: moments are the same as without, in a query of it, too', async () => {
+    await answer({ sql: 'SELECT 4714 AS seen' });
+    const show = "SHOW QUERY HISTORY LIMIT 1 LIKE '%4714 AS seen'";
+    for (const sql of [show, `SELECT queued_at, ended_at FROM (${show})`]) {
+      const [streamed, kept] = [await answer({ sql }), await answer({ sql, keep: true })];
+      expect(JSON.stringify(streamed.rows)).toMatch(/"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
+      expect(kept.rows).toEqual(streamed.rows);
+    }
+  });
+
   test('are there in both forms, once they have come; another tenant and another user see nothing of them', async () => {
     const id = randomUUID();
     const sql = "SELECT i, 'x' || i AS t FROM range(20000) AS r(i) ORDER BY i";

@@ -112,6 +112,22 @@ describe('values', () => {
     expect(group).toBe(true);
   });
 
+  test('are in ISO 8601 UTC below a query, too; what the query computes is its own', async () => {
+    await cluster.sql('SELECT 4713 AS typed');
+    const history = "(SHOW QUERY HISTORY LIMIT 1 LIKE '%4713 AS typed')";
+    const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+    const duckdb = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+\d\d$/) as unknown;
+    const computed = 'queued_at + INTERVAL 1 HOUR, now(), queued_at::TIMESTAMPTZ';
+    expect(await cluster.sql(`SELECT queued_at, ${computed} FROM ${history}`)).toEqual([[iso, duckdb, duckdb, iso]]);
+    expect(await cluster.sql(`WITH h AS (FROM ${history}) SELECT h.queued_at FROM h, h AS g GROUP BY ALL`)).toEqual([
+      [iso],
+    ]);
+    expect(await cluster.sql(`SELECT queued_at FROM ${history} UNION ALL SELECT now()`)).toEqual([[duckdb], [duckdb]]);
+    const [direct] = await cluster.sql(`SHOW QUERY HISTORY LIMIT 1 LIKE '%4713 AS typed'`);
+    const [[queued] = []] = await cluster.sql(`SELECT queued_at FROM ${history} ORDER BY 1`);
+    expect(queued).toBe(direct?.[8]);
+  });
+
   test('are the same over Flight SQL', async () => {
     await cluster.sql('SELECT 4712 AS typed');
     const statement = "SHOW QUERY HISTORY LIMIT 1 LIKE 'SELECT 4712 AS typed'";

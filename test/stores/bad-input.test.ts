@@ -6,7 +6,10 @@ import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { startGoogle, type Google } from '#test/support/google.ts';
 import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
 
-/** A directory of Microsoft's that knows one client of one tenant, and the metadata server of a machine of Azure. */
+/**
+ * A directory of Microsoft's that knows one client of one tenant, and the metadata server of a machine of Azure. As the address of an account
+ * it gives nobody a user delegation key, as where an identity lacks the role for it.
+ */
 type Entra = AsyncDisposable & { readonly endpoint: string; aheadMs: number; isMachine: boolean };
 
 const [TENANT, CLIENT, SECRET] = ['tenant-1', 'client-1', 'the-secret-of-the-client'];
@@ -20,6 +23,11 @@ async function startEntra(): Promise<Entra> {
       answer.setHeader('date', new Date(Date.now() + entra.aheadMs).toUTCString());
       const refuse = (code: string): void =>
         void answer.writeHead(401).end(JSON.stringify({ error_description: `${code}: ${form.get('client_secret')}` }));
+      if (incoming.url?.includes('comp=userdelegationkey') === true) {
+        const code = 'AuthorizationPermissionMismatch';
+        const text = `<Error><Code>${code}</Code><Message>${incoming.headers.authorization}</Message></Error>`;
+        return void answer.writeHead(403, { 'x-ms-error-code': code }).end(text);
+      }
       const isMachine = incoming.url?.startsWith('/metadata/identity/') === true;
       if (isMachine && (!entra.isMachine || incoming.headers['metadata'] !== 'true')) return refuse('none');
       if (!isMachine && !incoming.url?.startsWith(`/${TENANT}/`)) return refuse('AADSTS90002');
@@ -164,6 +172,14 @@ describe('Azure storage', () => {
     const problem = await problemOf('adls', key);
     expect(problem).toContain(expected);
     expect(problem).not.toMatch(new RegExp(`\\n|${SECRET}`));
+  });
+
+  test('a client without the role for delegation keys is told which role it needs', async () => {
+    const problem = await problemOf('adls', client, { endpoint: entra.endpoint });
+    expect(problem).toContain(
+      `the account ${AZURITE_ACCOUNT} gives no user delegation key: AuthorizationPermissionMismatch: the identity needs a role with generateUserDelegationKey`,
+    );
+    expect(problem).not.toMatch(new RegExp(`\\n|${SECRET}|eyJ`));
   });
 
   test('a machine of Azure’s gives a token, another one none', async () => {

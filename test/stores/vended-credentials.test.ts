@@ -3,12 +3,13 @@ import type { JsonObject } from '#shared/json.ts';
 import { makeSas } from '#shared/storage/adls/sas.ts';
 import type { AdlsCredential, GcsCredential, StoreCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import type { PolicyRequest } from '#shared/policy/policy-request.ts';
 import { must } from '#shared/must.ts';
 import { AZURITE_ACCOUNT, AZURITE_KEY } from '#test/support/azurite.ts';
 import { locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
-import { python, pythonIn } from '#test/support/python.ts';
+import { packagesBeside, python, pythonIn } from '#test/support/python.ts';
 
 const VENDED: Readonly<Record<string, string>> = { 'X-Iceberg-Access-Delegation': 'vended-credentials' };
 type Config = Readonly<Record<string, string>>;
@@ -54,6 +55,56 @@ class Cloud implements AsyncDisposable {
     await this.store[Symbol.asyncDispose]();
   }
 }
+
+type TableName = { readonly catalog: string; readonly namespace: readonly string[]; readonly table: string };
+
+const policyCall = async (catalog: TestCatalog, statement: PolicyRequest): Promise<JsonObject> => {
+  const { answer } = await catalog.call<{ answer: Uint8Array }>('RunPolicyStatement', {
+    principal: catalog.principal(),
+    statement: Buffer.from(JSON.stringify(statement)),
+  });
+  return (answer.length === 0 ? {} : JSON.parse(Buffer.from(answer).toString())) as JsonObject;
+};
+
+const policyOf = ({ catalog, namespace }: TableName) => ({ catalog, namespace: [...namespace], name: 'hidden' });
+
+/** Binds a policy by which nobody sees a row. */
+async function bindPolicy(catalog: TestCatalog, table: TableName): Promise<void> {
+  const policy = policyOf(table);
+  const named = { ...table, namespace: [...table.namespace] };
+  await policyCall(catalog, {
+    kind: 'create_policy',
+    policy,
+    policyKind: 'row_access',
+    orReplace: false,
+    ifNotExists: false,
+    arguments: [{ name: 'a', shown: 'a', type: 'BIGINT' }],
+    returns: 'BOOLEAN',
+    body: 'false',
+    mappings: [],
+  });
+  const { rows } = await policyCall(catalog, { kind: 'find_policy', policy, policyKind: 'row_access' });
+  const { version } = JSON.parse((rows as string[][])[0]?.[0] ?? '{}') as { readonly version: string };
+  const [state] = await catalog.sql(
+    `select t.id || '.' || t.version as version from catalog.iceberg_table t join catalog.catalog c on c.id = t.catalog_id
+     where c.name = '${table.catalog}'`,
+  );
+  await policyCall(catalog, {
+    kind: 'bind_row_policy',
+    table: { table: named, version: (must(state, 'the table') as { readonly version: string }).version },
+    policy,
+    version,
+    fieldIds: [1],
+    mappings: [],
+  });
+}
+
+const unbindPolicy = (catalog: TestCatalog, table: TableName): Promise<JsonObject> =>
+  policyCall(catalog, {
+    kind: 'unbind_row_policy',
+    table: { ...table, namespace: [...table.namespace] },
+    policy: policyOf(table),
+  });
 
 const configOf = ({ body }: RestAnswer): Config => body['config'] as Config;
 const credentialsOf = ({ body }: { readonly body: JsonObject }): readonly Credential[] =>
@@ -243,6 +294,38 @@ describe('Azure storage', () => {
     expect(new URLSearchParams(vended.key.adls.sas).get('sp')).toBe('rl');
   });
 
+  test('a container with a table of policies gives no signature, of any catalog, nor one that was made before', async () => {
+    for (const name of ['bound', 'beside']) await cloud.add(name);
+    const [secret, open] = [
+      await cloud.create('t', { catalog: 'bound' }),
+      await cloud.create('t', { catalog: 'beside' }),
+    ];
+    expect([secret.status, open.status]).toEqual([200, 200]);
+    const before = onlyConfig(await cloud.load('t', { catalog: 'beside' }))['adls.sas-token'];
+    expect(before).toContain('sr=c');
+    await bindPolicy(cloud.catalog, { catalog: 'bound', namespace: ['s'], table: 't' });
+    for (const catalog of ['bound', 'beside', 'cloud']) {
+      if (catalog === 'cloud') await cloud.create('late');
+      const name = catalog === 'cloud' ? 'late' : 't';
+      const answer = await cloud.load(name, { catalog });
+      expect(credentialsOf(answer), catalog).toEqual([]);
+      expect(JSON.stringify(answer.body), catalog).not.toContain('sig=');
+      const { status, body } = await cloud.catalog.rest(
+        'GET',
+        `/v1/${catalog}/namespaces/s/tables/${name}/credentials`,
+      );
+      expect(status, catalog).toBeGreaterThanOrEqual(400);
+      if (catalog !== 'bound') expect(JSON.stringify(body)).toContain('tables with policies lie in the container');
+    }
+    // A folder is a table's own, whatever lies beside it.
+    await cloud.add('deeper', { 'allow-container-sas': 'true', hierarchical: 'true' });
+    await cloud.create('t', { catalog: 'deeper' });
+    const folder = onlyConfig(await cloud.load('t', { catalog: 'deeper' }))['adls.sas-token'];
+    expect(new URLSearchParams(folder).get('sr')).toBe('d');
+    await unbindPolicy(cloud.catalog, { catalog: 'bound', namespace: ['s'], table: 't' });
+    expect(onlyConfig(await cloud.load('t', { catalog: 'beside' }))['adls.sas-token']).toBe(before);
+  });
+
   test('an account with folders gives a signature for the one of the table', async () => {
     await cloud.add('deep', { 'allow-container-sas': 'false', hierarchical: 'true' });
     const location = locationOf(await cloud.create('t', { catalog: 'deep' }));
@@ -260,5 +343,19 @@ describe('Azure storage', () => {
       await pythonIn('azure', 'test/bucket/pyiceberg_vended.py', running.url, token, 'cloud', JSON.stringify(own)),
     );
     expect(seen).toEqual({ rows: [1, 2, 3], kept: [1, 3], appended: [1, 3, 4], io: 'FsspecFileIO' });
+  }, 300_000);
+
+  test('an old PyIceberg, which takes every property that begins as the signature’s for one, works with its signature', async () => {
+    const { running, token } = cloud.catalog;
+    await cloud.add('older');
+    const own = {
+      ca: cloud.store.env['NODE_EXTRA_CA_CERTS'],
+      'py-io-impl': 'pyiceberg.io.fsspec.FsspecFileIO',
+      packages: await packagesBeside('azure', ['pyiceberg==0.10.0', 'sortedcontainers==2.4.0']),
+    };
+    const seen: unknown = JSON.parse(
+      await pythonIn('azure', 'test/bucket/pyiceberg_vended.py', running.url, token, 'older', JSON.stringify(own)),
+    );
+    expect(seen).toMatchObject({ rows: [1, 2, 3], kept: [1, 3], appended: [1, 3, 4], version: '0.10.0' });
   }, 300_000);
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot, run } from '#test/support/cluster.ts';
@@ -87,4 +87,22 @@ export const python = (script: string, ...args: readonly string[]): Promise<stri
 /** The same with the Python of another environment. */
 export async function pythonIn(environment: Environment, script: string, ...args: readonly string[]): Promise<string> {
   return runOk(join(await pythonBin(environment), 'python'), [join(projectRoot, script), ...args]);
+}
+
+/**
+ * A folder with another release of a package, made when first needed, beside those of an environment: a script that puts the folder first takes
+ * from there what it has, and all else from the environment.
+ * @param requirements with their versions; none of what they require comes along
+ */
+export async function packagesBeside(environment: Environment, requirements: readonly string[]): Promise<string> {
+  const folder = join(projectRoot, '.cache', requirements.join('-').replaceAll('==', '-'));
+  const pip = join(await pythonBin(environment), 'pip');
+  await using _ = await lockFolder(`${folder}.lock`);
+  if (existsSync(folder)) return folder;
+  const coming = `${folder}.coming`;
+  await rm(coming, { recursive: true, force: true, maxRetries: 5 });
+  const flags = ['--quiet', '--disable-pip-version-check', '--no-deps', '--target', coming];
+  await runOk(pip, ['install', ...flags, ...requirements]);
+  await rename(coming, folder);
+  return folder;
 }

@@ -108,6 +108,20 @@ export async function requireNotClosed(db: Database, folders: readonly string[])
   }
 }
 
+/** Whether a table with policies, of any tenant, has a folder at or below this one, or has left one there. */
+export async function hasClosedBelow(db: Database, folder: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('folder_claim')
+    .select('owner_id')
+    .where('is_policed', '=', true)
+    .where('location', '>=', folder)
+    .where('location', '<', `${folder}0`)
+    .where((is) => is.or([is('location', '=', folder), is('location', '>=', `${folder}/`)]))
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Opens closed folders at or below these: they are as those of any table that is gone. */
 async function openFolders(tx: Tx, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {

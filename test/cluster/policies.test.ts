@@ -220,39 +220,6 @@ test('clients of the REST API get nothing of a table with policies, unless they 
   expect((await rest('POST', `/${T}/namespaces/s/register`, 'root', body))[0]).toBe(403);
 });
 
-test('no rename between the question for policies and the answer opens a table', async () => {
-  await done(
-    `CREATE TABLE ${S}.here AS SELECT 1 AS a`,
-    `CREATE ROW ACCESS POLICY ${S}.nobody AS (a INT) RETURNS BOOLEAN -> false`,
-    `ALTER TABLE ${S}.here ADD ROW ACCESS POLICY ${S}.nobody ON (a)`,
-  );
-  let isOver = false;
-  const renames = (async (): Promise<void> => {
-    for (let [from, to] = ['here', 'there']; !isOver || from === 'there'; [from, to] = [to, from]) {
-      const [source, destination] = [from, to].map((name): Json => ({ namespace: ['s'], name: name ?? '' }));
-      const body = { source: source ?? null, destination: destination ?? null };
-      expect((await rest('POST', `/${T}/tables/rename`, 'root', body))[0]).toBe(204);
-    }
-  })();
-  const there = `/${T}/namespaces/s/tables/there`;
-  const asks = [
-    () => rest('GET', there, 'root'),
-    () => rest('POST', `${there}/plan`, 'root', {}),
-    () => rest('POST', there, 'root', { requirements: [], updates: [] }),
-    () => rest('GET', `${there}/metrics`, 'root'),
-  ];
-  const told = new Set<number>();
-  const ask = async (one: () => ReturnType<typeof rest>): Promise<void> => {
-    for (let n = 0; n < 40; n += 1) told.add((await one())[0]);
-  };
-  await Promise.all(asks.map(ask)).finally(() => {
-    isOver = true;
-  });
-  await renames;
-  expect([...told].toSorted((a, b) => a - b)).toEqual([403, 404]);
-  await done(`ALTER TABLE ${S}.here DROP ROW ACCESS POLICY ${S}.nobody`, `DROP ROW ACCESS POLICY ${S}.nobody`);
-});
-
 test('bindings survive DROP and UNDROP, and end with their policies', async () => {
   await done(`DROP TABLE ${S}.t`);
   expect(await outcome(`DROP ROW ACCESS POLICY ${S}.own`)).toBe('2BP01 POLICY_IN_USE');

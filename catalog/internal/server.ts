@@ -49,6 +49,7 @@ import { beginUpload, endUploadCall, findUpload, listStagesCall, openStage } fro
 import { findFolders } from './find-folders.ts';
 import { findLoadsCall } from './find-loads.ts';
 import { previewTable } from './preview-table.ts';
+import { redeemCodeCall, renewSignInCall, revokeSignInCall } from './person-sign-in.ts';
 import { signIn } from './sign-in.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
@@ -122,6 +123,9 @@ export async function startInternalServer(
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
     SignIn: unary(context, COORDINATOR, signIn),
+    RedeemCode: unary(context, COORDINATOR, redeemCodeCall),
+    RenewSignIn: unary(context, COORDINATOR, renewSignInCall),
+    RevokeSignIn: unary(context, COORDINATOR, revokeSignInCall),
     ...operatorCalls(context),
     FindFolders: forPrincipal(context, { actions: ['table.commit'] }, findFolders),
     VendKey: unary(context, WRITERS, vendKey),

@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -68,6 +69,7 @@ export class Storages {
   readonly #gcs: GcsKeys;
   readonly #adls: AdlsKeys;
   readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
+  readonly #uses = memoryUses('store_keys');
   /** Roots of catalogs on this machine, normalised, as far as they are known here: a new one is found when it is asked for. */
   #fileRoots: ReadonlySet<string> = new Set();
 
@@ -213,7 +215,9 @@ export class Storages {
     const known = await this.#keys.get(key);
     const isFresh = ({ credential, lifeMs }: GivenKey): boolean =>
       storeKeyId(credential) !== refused && leftMs(credential, clock) > lifeMs * LIFE_LEFT_MIN;
-    if (known !== undefined && isFresh(known)) return known.credential;
+    const isKnown = known !== undefined && isFresh(known);
+    this.#uses.count(isKnown);
+    if (isKnown) return known.credential;
     const asked = this.#keys.get(key);
     // Another caller may have asked meanwhile.
     if (asked !== undefined) {

@@ -92,7 +92,7 @@ export interface StageCatalog {
 }
 
 /** An address of the store for one request. */
-export type StoreAddress = {
+type StoreAddress = {
   readonly url: string;
   /** The request has to have them. */
   readonly headers: Readonly<Record<string, string>>;

@@ -112,7 +112,7 @@ export async function startCoordinator(
     tables,
     workload: () => (config['coordinator.workload'] === 'on' ? workload.current : NO_WORKLOAD),
     stages: stageApi(parts, security, sessions),
-    console: consoleOf(config, security, database),
+    console: consoleOf(config, security, database, catalog),
     queries: active.queries(),
     view: active.view(),
     events: active.events(),

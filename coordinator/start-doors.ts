@@ -36,6 +36,8 @@ import type { StageApi } from './api/http/stage-routes.ts';
 import { useCode } from './history/used-codes.ts';
 import type { SignIn } from './auth/sign-in.ts';
 import type { ConsoleOptions } from './api/console/console-routes.ts';
+import { PersonSignIns } from './api/console/person-sign-ins.ts';
+import type { CatalogClient } from './catalog-client/catalog-client.ts';
 
 /** The configuration, and the stack that closes what is opened. */
 type Parts = { readonly config: Config; readonly log: Logger; readonly stack: AsyncDisposableStack };
@@ -86,6 +88,7 @@ export const consoleOf = (
   config: Config,
   { keyring }: ChannelSecurity,
   database: Kysely<HistoryDatabase>,
+  catalog: CatalogClient,
 ): ApiParts['console'] =>
   config['coordinator.console'] === 'off'
     ? undefined
@@ -95,7 +98,13 @@ export const consoleOf = (
         publicUrl: config['coordinator.url'],
         useCode: (id, untilMs) => useCode(database, id, untilMs),
         nowMs: () => systemClock.nowMs(),
+        people: new PersonSignIns({ database, catalog, keyring, nowMs: () => systemClock.nowMs() }),
+        catalogUrl: catalogAddress(config),
       };
+
+/** The address by which people and clients reach the catalog. */
+const catalogAddress = (config: Config): string =>
+  (config['catalog.public_url'] || atLocalhost(config['catalog.url'])).replace(/\/$/, '');
 
 export type ApiParts = {
   readonly texts: ClientTexts;
@@ -217,7 +226,7 @@ async function startApi(
     trustedProxies: config['coordinator.trusted_proxies'],
     addresses: {
       query: config['coordinator.url'].replace(/\/$/, ''),
-      catalog: (config['catalog.public_url'] || atLocalhost(config['catalog.url'])).replace(/\/$/, ''),
+      catalog: catalogAddress(config),
     },
     notReady: api.notReady,
     log,

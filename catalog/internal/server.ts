@@ -44,10 +44,12 @@ import { listCatalogsCall, listNamespacesCall, listTablesCall } from './lists.ts
 import { listChangesCall } from './list-changes.ts';
 import { listDroppedCall } from './list-dropped.ts';
 import { listRelationsCall } from './list-relations.ts';
+import { signStageRequests } from './sign-stage-requests.ts';
 import { beginUpload, endUploadCall, findUpload, listStagesCall, openStage } from './stages.ts';
 import { findFolders } from './find-folders.ts';
 import { findLoadsCall } from './find-loads.ts';
 import { previewTable } from './preview-table.ts';
+import { redeemCodeCall, renewSignInCall, revokeSignInCall } from './person-sign-in.ts';
 import { signIn } from './sign-in.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
@@ -107,6 +109,7 @@ export async function startInternalServer(
     ListStages: forPrincipal(context, { actions: ['stage.list'], object: schemaOf }, listStagesCall),
     OpenStage: forPrincipal(context, { actions: ['stage.read', 'stage.write'], object: stageOf }, openStage),
     BeginUpload: forPrincipal(context, { actions: ['stage.write'] }, beginUpload),
+    SignStageRequests: forPrincipal(context, { actions: ['stage.read', 'stage.write'] }, signStageRequests),
     FindUpload: forPrincipal(context, { actions: ['stage.write'] }, findUpload),
     EndUpload: unary(context, COORDINATOR, endUploadCall),
     // The operation says which action it is.
@@ -120,6 +123,9 @@ export async function startInternalServer(
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
     SignIn: unary(context, COORDINATOR, signIn),
+    RedeemCode: unary(context, COORDINATOR, redeemCodeCall),
+    RenewSignIn: unary(context, COORDINATOR, renewSignInCall),
+    RevokeSignIn: unary(context, COORDINATOR, revokeSignInCall),
     ...operatorCalls(context),
     FindFolders: forPrincipal(context, { actions: ['table.commit'] }, findFolders),
     VendKey: unary(context, WRITERS, vendKey),

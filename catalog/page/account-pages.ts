@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CONSOLE_CLIENT, parseRedirect } from '#shared/config/sign-in-redirect.ts';
 import { isUuid } from '#shared/id.ts';
 import { listAppSignIns } from '../sign-in/app-sign-ins.ts';
 import { endSignIns, listSignIns, setNewPassword, type Found } from '../sign-in/browser-sign-ins.ts';
@@ -48,6 +49,13 @@ export function accountPages(app: FastifyInstance, parts: PageParts): void {
   );
 }
 
+/** The addresses of the consoles that people of this catalog sign in to. */
+const consoles = (redirects: readonly string[]): readonly string[] =>
+  redirects.flatMap((text) => {
+    const entry = parseRedirect(text);
+    return entry?.clientId === CONSOLE_CLIENT ? [new URL(entry.address).origin] : [];
+  });
+
 async function accountPage(parts: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
   const { context } = parts;
   const csrf = reply.generateCsrf();
@@ -85,7 +93,10 @@ async function accountPage(parts: PageParts, found: Found, reply: FastifyReply, 
             </li>`,
         )}
       </ul>
-      ${form('/account/end', csrf, 'End all', hidden('all'))}`,
+      ${form('/account/end', csrf, 'End all', hidden('all'))}
+      ${consoles(context.config['catalog.sign_in_redirects']).map(
+        (base) => html`<p><a href="${base}/console/">Back to the console</a></p>`,
+      )}`,
     error === undefined ? {} : { error },
   );
 }

@@ -4,6 +4,7 @@ import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { atLocalhost } from '#shared/config/loopback.ts';
+import { parseRedirect } from '#shared/config/sign-in-redirect.ts';
 import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
@@ -46,7 +47,10 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
   await app.register(formbody, { bodyLimit: FORM_BYTES_MAX });
   await app.register(csrfProtection, { cookieKey: parts.csrf, cookieOpts: cookies });
   await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: POLICY },
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { ...POLICY, formAction: ["'self'", ...clientOrigins(context.config['catalog.sign_in_redirects'])] },
+    },
     referrerPolicy: { policy: 'same-origin' },
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: own.isSecure,
@@ -85,10 +89,22 @@ const POLICY = {
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
   imgSrc: ["'self'", 'data:'],
-  formAction: ["'self'"],
   frameAncestors: ["'none'"],
   baseUri: ["'none'"],
 };
+
+/**
+ * Where the last form of a sign-in may lead by redirects, which browsers take for a part of it: to the clients that the operator has named,
+ * which get their code without another click.
+ */
+const clientOrigins = (redirects: readonly string[]): readonly string[] => [
+  ...new Set(
+    redirects.flatMap((text) => {
+      const entry = parseRedirect(text);
+      return entry === undefined ? [] : [new URL(entry.address).origin];
+    }),
+  ),
+];
 
 /** @throws FORBIDDEN */
 function requireOwn(own: OwnAddress, { headers, socket, method }: FastifyRequest): void {

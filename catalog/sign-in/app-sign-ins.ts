@@ -22,7 +22,7 @@ import { maySignIn, type TokenPrincipal } from '../store/postgres/principal-stor
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
-import { newSecret, sha256 } from '../token/secret.ts';
+import { newSecret, sameDigest, sha256 } from '../token/secret.ts';
 import { currentStep, type Found } from './browser-sign-ins.ts';
 import type { SignInClient } from './sign-in-client.ts';
 
@@ -145,7 +145,7 @@ function newRefreshToken(signIn: string): { readonly text: string; readonly sha2
 }
 
 /** The sign-in and the digest that a person's refresh token names; undefined for any other text. */
-export function parseAppToken(text: string): { readonly id: string; readonly sha256: Buffer } | undefined {
+function parseAppToken(text: string): { readonly id: string; readonly sha256: Buffer } | undefined {
   const [, id = '', secret = ''] = REFRESH_FORM.exec(text) ?? [];
   return isUuid(id) ? { id, sha256: sha256(secret) } : undefined;
 }
@@ -197,6 +197,23 @@ export async function endAppSignIn(context: CatalogContext, id: string, reason: 
     });
   });
   log.info({ signIn: id, principal: user.id, reason }, 'a sign-in has ended');
+}
+
+/**
+ * Ends the sign-in whose refresh token somebody shows. One that was replaced is of the same sign-in, and whoever shows it has had it; a token
+ * that is unknown or over has ended already. @returns false for a token that was issued to another client
+ */
+export async function revokeAppSignIn(
+  context: CatalogContext,
+  { token, clientId }: { readonly token: string; readonly clientId: string | undefined },
+): Promise<boolean> {
+  const shown = parseAppToken(token);
+  const signIn = shown === undefined ? undefined : await findAppSignIn(context.store.db, shown.id);
+  if (shown === undefined || signIn === undefined) return true;
+  if (clientId !== undefined && clientId !== signIn.clientId) return false;
+  const isNewest = sameDigest(shown.sha256, signIn.refreshSha256);
+  await endAppSignIn(context, signIn.id, isNewest ? 'revoked' : 'a former refresh token was revoked');
+  return true;
 }
 
 /** The sign-ins of a person by programs that have not ended. */

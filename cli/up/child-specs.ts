@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '#shared/config/config-schema.ts';
 import { CONFIG } from '#shared/config/config-schema.ts';
 import { childEnvironment, settingText } from '#shared/config/load-config.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { consoleBase, consoleRedirect, CONSOLE_CLIENT } from '#shared/config/sign-in-redirect.ts';
 import { redactUrls } from '#shared/config/redact.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
@@ -40,6 +41,7 @@ export function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterP
       'catalog.internal_port': ports.catalogInternal,
       'catalog.internal_url': [`${config.internal_host}:${ports.catalogInternal}`],
       'catalog.url': catalogUrl(config, ports.catalog),
+      'catalog.sign_in_redirects': signInRedirects(config, queryUrl(config, ports.http)),
       'coordinator.http_port': ports.http,
       'coordinator.flight_port': ports.flight,
       'coordinator.postgres_port': ports.postgresWire,
@@ -47,6 +49,13 @@ export function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterP
       'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], workerBytes),
     },
   };
+}
+
+/** The clients that people may sign in to: those of the configuration, and the console. */
+function signInRedirects(config: Config, reached: string): readonly string[] {
+  const listed = config['catalog.sign_in_redirects'];
+  const own = `${CONSOLE_CLIENT}=${consoleRedirect(consoleBase(config['coordinator.url'], reached))}`;
+  return config['coordinator.console'] === 'off' || listed.includes(own) ? listed : [...listed, own];
 }
 
 /** The file of the cluster's secret. A file is used, because services can reread it after a change, unlike their environment. */

@@ -28,7 +28,7 @@ import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
 import { RelationLists, type CatalogList, type WantedPlaces } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
-import type { ShownCredentials } from './shown-credentials.ts';
+import { personCalls, type PersonCalls } from './person-calls.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -88,7 +88,7 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * The catalog requests of the coordinator, over the internal gRPC service. A request for a principal is refused with FORBIDDEN when the
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
-export interface CatalogClient extends KeyQuestions {
+export interface CatalogClient extends KeyQuestions, PersonCalls {
   /** The same catalog, for statements of a term: it makes their changes only while that goes on. @throws NOT_ACTIVE from each of those then */
   inTerm(epoch: number): CatalogClient;
   authorize(principal: Principal): Promise<PrincipalStanding>;
@@ -145,8 +145,6 @@ export interface CatalogClient extends KeyQuestions {
   readonly stages: StageCatalog;
   /** Ends uploads to buckets that were begun and left, of files with `text`, a UUID, in their names. @throws STORAGE_ERROR, NOT_SUPPORTED */
   abortUploads(folders: readonly string[], text: string): Promise<void>;
-  /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
-  signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -231,7 +229,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     ...changeCalls(call, term),
     stages: stageCatalog(call, keys),
     ...keys,
-    signIn: (credentials) => call('SignIn', credentials),
+    ...personCalls(call),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) =>
       watchEpochs(watching, { keyring: security.keyring, signal, onStream: (cancel) => (leaveEpochs = cancel) }),

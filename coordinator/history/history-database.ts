@@ -18,6 +18,7 @@ import { profilesInBatches } from './migrations/009-profiles-in-batches.ts';
 import { createLead } from './migrations/010-create-lead.ts';
 import { fenceCommits } from './migrations/011-fence-commits.ts';
 import { createUsedCodes } from './migrations/012-create-used-codes.ts';
+import { createConsoleSignIns } from './migrations/013-create-console-sign-ins.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
@@ -29,6 +30,8 @@ export type HistoryDatabase = {
   readonly unload_intents: UnloadIntentRow;
   /** Codes that work once and were used (`used-codes.ts`). */
   readonly used_codes: { readonly id: string; readonly until: Date };
+  /** People's sign-ins to the console, with sealed tokens (`console-sign-ins.ts`). */
+  readonly console_sign_ins: { readonly id: string; readonly sealed: string; readonly ends_at: Date };
 };
 
 /**
@@ -102,6 +105,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '010-create-lead': createLead,
     '011-fence-commits': fenceCommits,
     '012-create-used-codes': createUsedCodes,
+    '013-create-console-sign-ins': createConsoleSignIns,
   },
 };
 

@@ -84,6 +84,7 @@ import type { NamespaceInput as _skein_catalog_v1_NamespaceInput, Namespace as _
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from './skein/catalog/v1/NamespaceList.ts';
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from './skein/catalog/v1/OpenStageRequest.ts';
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
+import type { PersonTokensInput as _skein_catalog_v1_PersonTokensInput, PersonTokens as _skein_catalog_v1_PersonTokens } from './skein/catalog/v1/PersonTokens.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
 import type { PolicyArgumentInput as _skein_catalog_v1_PolicyArgumentInput, PolicyArgument as _skein_catalog_v1_PolicyArgument } from './skein/catalog/v1/PolicyArgument.ts';
 import type { PolicyStatementReplyInput as _skein_catalog_v1_PolicyStatementReplyInput, PolicyStatementReply as _skein_catalog_v1_PolicyStatementReply } from './skein/catalog/v1/PolicyStatementReply.ts';
@@ -91,23 +92,31 @@ import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRe
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from './skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from './skein/catalog/v1/PrincipalStatementRequest.ts';
+import type { RedeemCodeRequestInput as _skein_catalog_v1_RedeemCodeRequestInput, RedeemCodeRequest as _skein_catalog_v1_RedeemCodeRequest } from './skein/catalog/v1/RedeemCodeRequest.ts';
 import type { RelationInput as _skein_catalog_v1_RelationInput, Relation as _skein_catalog_v1_Relation } from './skein/catalog/v1/Relation.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from './skein/catalog/v1/RelationList.ts';
 import type { RelationPolicyInput as _skein_catalog_v1_RelationPolicyInput, RelationPolicy as _skein_catalog_v1_RelationPolicy } from './skein/catalog/v1/RelationPolicy.ts';
+import type { RenewSignInRequestInput as _skein_catalog_v1_RenewSignInRequestInput, RenewSignInRequest as _skein_catalog_v1_RenewSignInRequest } from './skein/catalog/v1/RenewSignInRequest.ts';
 import type { RescueUserReplyInput as _skein_catalog_v1_RescueUserReplyInput, RescueUserReply as _skein_catalog_v1_RescueUserReply } from './skein/catalog/v1/RescueUserReply.ts';
 import type { RescueUserRequestInput as _skein_catalog_v1_RescueUserRequestInput, RescueUserRequest as _skein_catalog_v1_RescueUserRequest } from './skein/catalog/v1/RescueUserRequest.ts';
 import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from './skein/catalog/v1/ResealSecretsReply.ts';
 import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from './skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from './skein/catalog/v1/RetryJobsRequest.ts';
+import type { RevokeSignInReplyInput as _skein_catalog_v1_RevokeSignInReplyInput, RevokeSignInReply as _skein_catalog_v1_RevokeSignInReply } from './skein/catalog/v1/RevokeSignInReply.ts';
+import type { RevokeSignInRequestInput as _skein_catalog_v1_RevokeSignInRequestInput, RevokeSignInRequest as _skein_catalog_v1_RevokeSignInRequest } from './skein/catalog/v1/RevokeSignInRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from './skein/catalog/v1/RotateClientRequest.ts';
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from './skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from './skein/catalog/v1/RunOperationRequest.ts';
 import type { SignInReplyInput as _skein_catalog_v1_SignInReplyInput, SignInReply as _skein_catalog_v1_SignInReply } from './skein/catalog/v1/SignInReply.ts';
 import type { SignInRequestInput as _skein_catalog_v1_SignInRequestInput, SignInRequest as _skein_catalog_v1_SignInRequest } from './skein/catalog/v1/SignInRequest.ts';
+import type { SignStageRequestsRequestInput as _skein_catalog_v1_SignStageRequestsRequestInput, SignStageRequestsRequest as _skein_catalog_v1_SignStageRequestsRequest } from './skein/catalog/v1/SignStageRequestsRequest.ts';
+import type { SignedStageRequestInput as _skein_catalog_v1_SignedStageRequestInput, SignedStageRequest as _skein_catalog_v1_SignedStageRequest } from './skein/catalog/v1/SignedStageRequest.ts';
+import type { SignedStageRequestsInput as _skein_catalog_v1_SignedStageRequestsInput, SignedStageRequests as _skein_catalog_v1_SignedStageRequests } from './skein/catalog/v1/SignedStageRequests.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from './skein/catalog/v1/SigningKeys.ts';
 import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from './skein/catalog/v1/Stage.ts';
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from './skein/catalog/v1/StageList.ts';
+import type { StageRequestInput as _skein_catalog_v1_StageRequestInput, StageRequest as _skein_catalog_v1_StageRequest } from './skein/catalog/v1/StageRequest.ts';
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from './skein/catalog/v1/StageTableRequest.ts';
 import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from './skein/catalog/v1/StageUpload.ts';
 import type { StagedFileInput as _skein_catalog_v1_StagedFileInput, StagedFile as _skein_catalog_v1_StagedFile } from './skein/catalog/v1/StagedFile.ts';
@@ -212,6 +221,7 @@ export interface ProtoGrpcType {
         NamespaceList: MessageTypeDefinition<_skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_NamespaceList>
         OpenStageRequest: MessageTypeDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_OpenStageRequest>
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
+        PersonTokens: MessageTypeDefinition<_skein_catalog_v1_PersonTokensInput, _skein_catalog_v1_PersonTokens>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
         PolicyArgument: MessageTypeDefinition<_skein_catalog_v1_PolicyArgumentInput, _skein_catalog_v1_PolicyArgument>
         PolicyStatementReply: MessageTypeDefinition<_skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementReply>
@@ -219,23 +229,31 @@ export interface ProtoGrpcType {
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
         PrincipalStatementReply: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementReply>
         PrincipalStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementRequest>
+        RedeemCodeRequest: MessageTypeDefinition<_skein_catalog_v1_RedeemCodeRequestInput, _skein_catalog_v1_RedeemCodeRequest>
         Relation: MessageTypeDefinition<_skein_catalog_v1_RelationInput, _skein_catalog_v1_Relation>
         RelationList: MessageTypeDefinition<_skein_catalog_v1_RelationListInput, _skein_catalog_v1_RelationList>
         RelationPolicy: MessageTypeDefinition<_skein_catalog_v1_RelationPolicyInput, _skein_catalog_v1_RelationPolicy>
+        RenewSignInRequest: MessageTypeDefinition<_skein_catalog_v1_RenewSignInRequestInput, _skein_catalog_v1_RenewSignInRequest>
         RescueUserReply: MessageTypeDefinition<_skein_catalog_v1_RescueUserReplyInput, _skein_catalog_v1_RescueUserReply>
         RescueUserRequest: MessageTypeDefinition<_skein_catalog_v1_RescueUserRequestInput, _skein_catalog_v1_RescueUserRequest>
         ResealSecretsReply: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsReply>
         ResealSecretsRequest: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsRequest>
         RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>
         RetryJobsRequest: MessageTypeDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsRequest>
+        RevokeSignInReply: MessageTypeDefinition<_skein_catalog_v1_RevokeSignInReplyInput, _skein_catalog_v1_RevokeSignInReply>
+        RevokeSignInRequest: MessageTypeDefinition<_skein_catalog_v1_RevokeSignInRequestInput, _skein_catalog_v1_RevokeSignInRequest>
         RotateClientRequest: MessageTypeDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_RotateClientRequest>
         RunOperationReply: MessageTypeDefinition<_skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationReply>
         RunOperationRequest: MessageTypeDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationRequest>
         SignInReply: MessageTypeDefinition<_skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInReply>
         SignInRequest: MessageTypeDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInRequest>
+        SignStageRequestsRequest: MessageTypeDefinition<_skein_catalog_v1_SignStageRequestsRequestInput, _skein_catalog_v1_SignStageRequestsRequest>
+        SignedStageRequest: MessageTypeDefinition<_skein_catalog_v1_SignedStageRequestInput, _skein_catalog_v1_SignedStageRequest>
+        SignedStageRequests: MessageTypeDefinition<_skein_catalog_v1_SignedStageRequestsInput, _skein_catalog_v1_SignedStageRequests>
         SigningKeys: MessageTypeDefinition<_skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_SigningKeys>
         Stage: MessageTypeDefinition<_skein_catalog_v1_StageInput, _skein_catalog_v1_Stage>
         StageList: MessageTypeDefinition<_skein_catalog_v1_StageListInput, _skein_catalog_v1_StageList>
+        StageRequest: MessageTypeDefinition<_skein_catalog_v1_StageRequestInput, _skein_catalog_v1_StageRequest>
         StageTableRequest: MessageTypeDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_StageTableRequest>
         StageUpload: MessageTypeDefinition<_skein_catalog_v1_StageUploadInput, _skein_catalog_v1_StageUpload>
         StagedFile: MessageTypeDefinition<_skein_catalog_v1_StagedFileInput, _skein_catalog_v1_StagedFile>

@@ -124,7 +124,7 @@ export const COORDINATOR_SETTINGS = {
   'coordinator.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
   'coordinator.url': string(
     '',
-    'URL under which clients reach the coordinator, for signed URLs; empty = as the request for them names it',
+    'URL under which clients reach the coordinator, for signed URLs and the console; empty = as the request names it',
   ),
   'coordinator.console': choice<'on' | 'off'>('on', ['off'], 'off: the coordinator serves no console'),
   'coordinator.console_session_ttl': duration(

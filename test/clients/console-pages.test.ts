@@ -202,7 +202,7 @@ test('foreign hosts, foreign origins, frames and old cookies get nothing', async
   expect(await framed.frameLocator('iframe').getByRole('textbox', { name: 'SQL' }).count()).toBe(0);
   const cookies = (await page.context().cookies(origin)).map(({ name, value }) => `${name}=${value}`).join('; ');
   await button(page, 'Sign out').click();
-  await page.getByRole('form', { name: 'Sign in' }).waitFor();
+  await page.getByRole('region', { name: 'Sign in' }).waitFor();
   expect(await status({ ...own, cookie: cookies })).toBe(401);
   await page.context().close();
 });

@@ -89,12 +89,12 @@ test('in statements, sources, settings and names, with the errors that they caus
   expect(textsBelow(cluster.dataDir)).toEqual([]);
 });
 
-test('in the name that somebody signs in by', async () => {
-  const name = secret('skein_pat_');
+test('in the token that somebody signs in by', async () => {
+  const token = secret('skein_pat_');
   const answer = await fetch(`${cluster.queryUrl}/api/console/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-skein-console': '1', origin: cluster.queryUrl },
-    body: JSON.stringify({ username: name, password: 'not it' }),
+    body: JSON.stringify({ token }),
   });
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(found(await storedIn('catalog.user_audit_log'))).toEqual([]);

@@ -6,7 +6,7 @@ import { AskState } from '../ask/ask-state.ts';
 import { call, SIGNED_OUT } from '../api/call.ts';
 import type { WhoamiEntry } from '#coordinator/api/http/api-types.ts';
 import { useWhoami } from '../api/whoami.ts';
-import { SignIn } from '../sign-in/sign-in.tsx';
+import { DONE_PAGE, SignedIn, SignIn } from '../sign-in/sign-in.tsx';
 import { Palette, type Command } from './palette.tsx';
 
 const PAGES = [
@@ -25,7 +25,7 @@ const ClusterPage = lazy(() => import('../cluster/cluster-page.tsx').then((m) =>
 
 /** The console: who is not signed in sees the form, over whatever is open, so that no text is lost. */
 export function App(): ReactNode {
-  const { data: me, isPending, error } = useWhoami();
+  const { data: me, isPending, error, refetch } = useWhoami();
   const client = useQueryClient();
   const [isOut, setOut] = useState(false);
   useEffect(() => {
@@ -33,6 +33,14 @@ export function App(): ReactNode {
     addEventListener(SIGNED_OUT, onOut);
     return () => removeEventListener(SIGNED_OUT, onOut);
   }, []);
+  // Another window may have signed in meanwhile.
+  const isAsking = isOut || me === undefined;
+  useEffect(() => {
+    if (!isAsking) return undefined;
+    const onFocus = (): void => void refetch().then(({ isSuccess }) => (isSuccess ? setOut(false) : undefined));
+    addEventListener('focus', onFocus);
+    return () => removeEventListener('focus', onFocus);
+  }, [isAsking, refetch]);
   const onSignedIn = (): void => {
     setOut(false);
     void client.invalidateQueries();
@@ -46,10 +54,15 @@ export function App(): ReactNode {
   if (me === undefined) {
     return <SignIn onSignedIn={onSignedIn} problem={error?.status === 401 ? undefined : error?.message} />;
   }
+  if (globalThis.location.pathname === DONE_PAGE) return <SignedIn />;
   return (
     <Router base="/console">
       {isOut ? (
-        <SignIn onSignedIn={onSignedIn} problem="The session has ended. Sign in again: nothing you wrote is lost." />
+        <SignIn
+          onSignedIn={onSignedIn}
+          problem="The session has ended. Sign in again: nothing you wrote is lost."
+          keepsPage
+        />
       ) : null}
       <Header name={me.username} tenant={me.tenant} onSignedOut={() => client.clear()} />
       <Pages key={`${me.tenant} ${me.user_id}`} me={me} />
@@ -140,7 +153,10 @@ function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
         ))}
       </nav>
       <span className="quiet">
-        {name} · {tenant}
+        <a href="/console/account" target="_blank" rel="noreferrer" title="Password, second factor, tokens, sign-ins">
+          {name}
+        </a>{' '}
+        · {tenant}
       </span>
       <button type="button" onClick={() => void signOut()}>
         Sign out

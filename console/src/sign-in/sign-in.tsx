@@ -1,16 +1,21 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError, call } from '../api/call.ts';
 
-type Props = { readonly onSignedIn: () => void; readonly problem?: string | undefined };
+type Props = {
+  readonly onSignedIn: () => void;
+  readonly problem?: string | undefined;
+  /** The page behind it must not go: there is work on it. */
+  readonly keepsPage?: boolean;
+};
 
-/** Signs in by a user and a password, or by a token. */
-export function SignIn({ onSignedIn, problem }: Props): ReactNode {
-  const [isToken, setToken] = useState(false);
-  const [error, setError] = useState(problem);
+/** Leads to the sign-in page of the catalog, and takes the operator's token. */
+export function SignIn({ onSignedIn, problem, keepsPage = false }: Props): ReactNode {
+  const [failure] = useState(takeFailure);
+  const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
-    const fields = Object.fromEntries([...new FormData(event.currentTarget)].filter(([, value]) => value !== ''));
+    const fields = Object.fromEntries(new FormData(event.currentTarget));
     setBusy(true);
     try {
       await call('/api/console/session', { method: 'POST', body: fields });
@@ -21,39 +26,69 @@ export function SignIn({ onSignedIn, problem }: Props): ReactNode {
       setBusy(false);
     }
   };
+  const told = error ?? failure ?? problem;
+  const { pathname, search, hash } = globalThis.location;
+  // The text behind # does not come back: a page that has one stays, as one with work on it does.
+  const isElsewhere = keepsPage || hash !== '';
+  const back = isElsewhere ? DONE_PAGE : `${pathname}${search}`;
   return (
-    <div className="sign-in">
-      <form onSubmit={(event) => void submit(event)} aria-label="Sign in">
+    <section className="sign-in" aria-label="Sign in">
+      <div className="card">
         <h1>Skein</h1>
-        {error === undefined ? null : <p role="alert">{error}</p>}
-        {isToken ? (
-          <label>
-            Token
-            <input name="token" type="password" autoComplete="off" required autoFocus />
-          </label>
-        ) : (
-          <>
-            <label>
-              User
-              <input name="username" autoComplete="username" required autoFocus />
-            </label>
-            <label>
-              Password
-              <input name="password" type="password" autoComplete="current-password" required />
-            </label>
-            <label>
-              Tenant <span className="quiet">(only where there are several)</span>
-              <input name="tenant" autoComplete="organization" />
-            </label>
-          </>
-        )}
-        <button type="submit" className="primary" disabled={isBusy}>
+        {told === undefined ? null : <p role="alert">{told}</p>}
+        <a
+          className="primary"
+          href={`/console/sign-in?back=${encodeURIComponent(back)}`}
+          {...(isElsewhere ? { target: '_blank', rel: 'noreferrer' } : {})}
+        >
           Sign in
-        </button>
-        <button type="button" className="link" onClick={() => setToken(!isToken)}>
-          {isToken ? 'Use a user and a password' : 'Paste a token'}
-        </button>
-      </form>
-    </div>
+        </a>
+        {isElsewhere ? <p className="quiet">It opens beside this page, which then goes on.</p> : null}
+        <details>
+          <summary>For operators</summary>
+          <form onSubmit={(event) => void submit(event)} aria-label="Sign in by a token">
+            <p className="quiet">
+              <code>skein console</code> prints a link that signs in, <code>skein token</code> a token.
+            </p>
+            <label>
+              Token
+              <input name="token" type="password" autoComplete="off" required />
+            </label>
+            <button type="submit" disabled={isBusy}>
+              Sign in by the token
+            </button>
+          </form>
+        </details>
+      </div>
+    </section>
   );
+}
+
+/** The page to which a sign-in in a window of its own comes back. */
+export const DONE_PAGE = '/console/done';
+
+/** The page of that window. */
+export function SignedIn(): ReactNode {
+  return (
+    <section className="sign-in" aria-label="Signed in">
+      <div className="card">
+        <h1>Skein</h1>
+        <p role="status">You are signed in. Close this window, and go on in the one that you have come from.</p>
+        <a href="/console/ask">Or go on here</a>
+      </div>
+    </section>
+  );
+}
+
+const FAILURES: ReadonlyMap<string, string> = new Map([
+  ['denied', 'The sign-in was refused.'],
+  ['expired', 'The sign-in took too long, or was begun in another browser. Try again.'],
+  ['unavailable', 'The catalog does not answer, or too many sign in. Try again in a while.'],
+]);
+
+/** Why the server sent the browser back without a session, out of the address. */
+function takeFailure(): string | undefined {
+  const [, why = ''] = /^#sign-in=(\w+)$/.exec(globalThis.location.hash) ?? [];
+  if (why !== '') history.replaceState(null, '', globalThis.location.pathname);
+  return FAILURES.get(why);
 }

@@ -12,6 +12,9 @@ const PARTS_MAX = 4;
 export const cookieName = (port: number, isSecure: boolean): string =>
   `${isSecure ? '__Host-' : ''}skein-console-${port}`;
 
+/** The cookie of a browser that is at the sign-in page of the catalog. */
+export const stateCookieName = (port: number, isSecure: boolean): string => `${cookieName(port, isSecure)}-state`;
+
 const attributes = (isSecure: boolean): string => `; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
 /** The headers `Set-Cookie` for a value; an empty value takes the cookie away. @throws RangeError for a value that no browser would keep */

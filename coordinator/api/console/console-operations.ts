@@ -3,11 +3,8 @@ import type { ParsedBody } from '../http/operations.ts';
 import { errors } from '../http/operation-parts.ts';
 import { record, text } from '../../profile/schema-parts.ts';
 
-/** The proof that a person shows to open a session of the console. */
-export type ConsoleSignIn =
-  | { readonly code: string }
-  | { readonly token: string }
-  | { readonly username: string; readonly password: string; readonly tenant?: string };
+/** The proof that opens a session of the console beside a person's sign-in at the page of the catalog. */
+export type ConsoleSignIn = { readonly code: string } | { readonly token: string };
 
 const HEADERS = Type.Object({
   'x-skein-console': Type.Optional(Type.String({ description: '1; only a page of the console can send it' })),
@@ -19,8 +16,8 @@ export const OPEN_CONSOLE_SESSION = {
   operationId: 'openConsoleSession',
   summary: 'Sign in to the console',
   description:
-    'By the code of a link of `skein up` or `skein console`, which works once, by a token, or by a user and a password. The token lies ' +
-    'sealed in a cookie that scripts cannot read.',
+    'By the code of a link of `skein up` or `skein console`, which works once, or by a token, which lies then sealed in a cookie that ' +
+    'scripts cannot read. People sign in at the page of the catalog, to which `/console/sign-in` leads.',
   security: [],
   headers: HEADERS,
   response: { ...DONE, ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'WRONG_PASSWORD', 'TOO_MANY_SIGN_INS']) },
@@ -37,9 +34,6 @@ export const END_CONSOLE_SESSION = {
 const CONSOLE_SIGN_IN = record({
   code: Type.Optional(text('Code of a link')),
   token: Type.Optional(text('Access token, or personal access token')),
-  username: Type.Optional(text('Name of a user')),
-  password: Type.Optional(text('His password')),
-  tenant: Type.Optional(text('Tenant; the first one when it is left out')),
 });
 
 /** The body of `OPEN_CONSOLE_SESSION`. */

@@ -17,6 +17,8 @@ import {
 } from './console-operations.ts';
 import { ConsoleSessions } from './console-sessions.ts';
 import { contentPolicy, NONCE_PLACE } from './content-policy.ts';
+import type { PersonSignIns } from './person-sign-ins.ts';
+import { signInPages } from './sign-in-pages.ts';
 import { CONSOLE_HEADER, isOwnHost, isOwnPage, isPublic, type Arrival } from './own-page.ts';
 
 export type ConsoleOptions = {
@@ -29,6 +31,9 @@ export type ConsoleOptions = {
   /** Uses up the code of a link; false when it was used before. */
   readonly useCode: (id: string, untilMs: number) => Promise<boolean>;
   readonly nowMs: () => number;
+  /** People who have signed in at the pages of the catalog, which are at `catalogUrl`. */
+  readonly people: PersonSignIns;
+  readonly catalogUrl: string;
 };
 
 type Parts = ConsoleOptions & { readonly authenticate: Authenticate };
@@ -45,6 +50,11 @@ export function consoleRoutes(app: DocumentedApp, parts: Parts): void {
   app.addHook('onRequest', asAuthorization(sessions, parts));
   pageRoutes(app, parts);
   sessionRoutes(app, parts, sessions);
+  signInPages(app, {
+    ...parts,
+    setSession: (request, reply, signIn) => setSession(request, reply, parts, sessions.sealSignIn(signIn)),
+    refuseHost: (reply) => refuseHost(reply, parts),
+  });
 }
 
 /**
@@ -58,7 +68,7 @@ const asAuthorization =
     const cookie = cookieOf(request, parts);
     if (cookie === undefined) return;
     requireOwnPage(request, parts);
-    request.headers.authorization = `Bearer ${sessions.tokenOf(cookie)}`;
+    request.headers.authorization = `Bearer ${await sessions.tokenOf(cookie)}`;
   };
 
 function sessionRoutes(app: DocumentedApp, parts: Parts, sessions: ConsoleSessions): void {
@@ -82,9 +92,9 @@ function sessionRoutes(app: DocumentedApp, parts: Parts, sessions: ConsoleSessio
     url: '/api/console/session',
     schema: END_CONSOLE_SESSION,
     onRequest,
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const cookie = cookieOf(request, parts);
-      if (cookie !== undefined) endQuietly(sessions, cookie);
+      if (cookie !== undefined) await endQuietly(sessions, cookie);
       setSession(request, reply, parts, { value: '', maxAgeS: 0 });
       return reply.code(204).send();
     },
@@ -92,24 +102,21 @@ function sessionRoutes(app: DocumentedApp, parts: Parts, sessions: ConsoleSessio
 }
 
 /** A session that is over already needs no end. */
-function endQuietly(sessions: ConsoleSessions, cookie: string): void {
+async function endQuietly(sessions: ConsoleSessions, cookie: string): Promise<void> {
   try {
-    sessions.end(cookie);
+    await sessions.end(cookie);
   } catch (error) {
     if (SkeinError.of(error).code !== 'UNAUTHENTICATED') throw error;
   }
 }
 
-/** @throws UNAUTHENTICATED, WRONG_PASSWORD, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE */
+/** By what an operator has: people sign in at the catalog's page. @throws UNAUTHENTICATED, WRONG_PASSWORD, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE */
 async function signedIn(
   shown: ConsoleSignIn,
   request: FastifyRequest,
   { authenticate, signIn, keyring, nowMs, useCode }: Parts,
 ): Promise<{ readonly caller: Caller; readonly token: string }> {
   const address = request.ip;
-  const agent = request.headers['user-agent'] ?? null;
-  if ('username' in shown)
-    return signIn(shown.username, shown.password, { address, tenant: shown.tenant ?? null, agent });
   if ('token' in shown) return byToken(shown.token, authenticate, signIn, address);
   const { id, token, untilMs } = openConsoleCode(shown.code, keyring, nowMs());
   const caller = await authenticate(`Bearer ${token}`, address);
@@ -125,23 +132,20 @@ async function byToken(token: string, authenticate: Authenticate, signIn: SignIn
 
 function readBody({ body }: FastifyRequest): ConsoleSignIn {
   const fail = (): never => {
-    throw new SkeinError(
-      'INVALID_REQUEST',
-      'the body has code, or token, or username and password, and perhaps tenant',
-    );
+    throw new SkeinError('INVALID_REQUEST', 'the body has code, or token');
   };
   const parsed: unknown = Buffer.isBuffer(body) ? parseJson(body.toString(), fail) : undefined;
   if (typeof parsed !== 'object' || parsed === null) return fail();
   const members = parsed as Readonly<Record<string, unknown>>;
   const areTexts = Object.values(members).every((value) => typeof value === 'string');
   const names = Object.keys(members).toSorted().join();
-  const isOne = ['code', 'token', 'password,username', 'password,tenant,username'].includes(names);
+  const isOne = ['code', 'token'].includes(names);
   return areTexts && isOne ? (members as ConsoleSignIn) : fail();
 }
 
 function parseJson(text: string, fail: () => never): unknown {
   try {
-    // Three short texts, no numbers.
+    // A short text, no numbers.
     return JSON.parse(text);
   } catch {
     return fail();

@@ -7,12 +7,18 @@ import { ConsoleSessions } from './console-sessions.ts';
 const keyring = fixedKeyring('a secret of the cluster');
 const TOKEN = `ey${'x'.repeat(6_000)}`;
 
+const ended: string[] = [];
+const people = {
+  tokenOf: (id: string) => Promise.resolve(`token of ${id}`),
+  end: (id: string) => Promise.resolve(void ended.push(id)),
+};
+
 function sessionsAt(clock: { nowMs: number }): ConsoleSessions {
-  return new ConsoleSessions({ keyring, ttlMs: 1_000_000, nowMs: () => clock.nowMs });
+  return new ConsoleSessions({ keyring, ttlMs: 1_000_000, nowMs: () => clock.nowMs, people });
 }
 
 describe('a session of the console', () => {
-  it('keeps a long token through cookies, sealed', () => {
+  it('keeps a long token through cookies, sealed', async () => {
     const sessions = sessionsAt({ nowMs: 0 });
     const { value, maxAgeS } = sessions.seal(TOKEN, 10_000);
     const name = cookieName(8080, false);
@@ -20,31 +26,40 @@ describe('a session of the console', () => {
     expect(headers.every((header) => header.length < 4_096 && header.includes('HttpOnly; SameSite=Strict'))).toBe(true);
     expect(headers.join()).not.toContain(TOKEN.slice(0, 100));
     const cookie = headers.map((header) => header.split(';')[0]).join('; ');
-    expect(sessions.tokenOf(readCookie(cookie, name) ?? '')).toBe(TOKEN);
+    expect(await sessions.tokenOf(readCookie(cookie, name) ?? '')).toBe(TOKEN);
     expect(readCookie(cookie, cookieName(8081, false))).toBeUndefined();
   });
 
-  it('ends with its token, after its own time, and when it is signed out', () => {
+  it('ends with its token, after its own time, and when it is signed out', async () => {
     const clock = { nowMs: 0 };
     const sessions = sessionsAt(clock);
     const short = sessions.seal(TOKEN, 10).value;
     const long = sessions.seal(TOKEN, 1_000_000).value;
     const left = sessions.seal(TOKEN, 1_000_000).value;
     clock.nowMs = 10_000;
-    expect(() => sessions.tokenOf(short)).toThrow(/has ended/);
-    sessions.end(left);
-    expect(() => sessions.tokenOf(left)).toThrow(/has ended/);
-    expect(sessions.tokenOf(long)).toBe(TOKEN);
+    await expect(sessions.tokenOf(short)).rejects.toThrow(/has ended/);
+    await sessions.end(left);
+    await expect(sessions.tokenOf(left)).rejects.toThrow(/has ended/);
+    expect(await sessions.tokenOf(long)).toBe(TOKEN);
     clock.nowMs = 1_000_000;
-    expect(() => sessions.tokenOf(long)).toThrow(/has ended/);
+    await expect(sessions.tokenOf(long)).rejects.toThrow(/has ended/);
   });
 
-  it('is not made by anybody else, and a code of a link is none', () => {
+  it('of a person has no token in it, and ends with the sign-in', async () => {
     const sessions = sessionsAt({ nowMs: 0 });
-    const foreign = new ConsoleSessions({ keyring: fixedKeyring('other'), ttlMs: 1, nowMs: () => 0 }).seal(TOKEN, 1);
-    expect(() => sessions.tokenOf(foreign.value)).toThrow(/not valid/);
-    expect(() => sessions.tokenOf(makeConsoleCode(TOKEN, keyring, 0))).toThrow(/not valid/);
-    expect(() => sessions.tokenOf('')).toThrow(/not valid/);
+    const { value, maxAgeS } = sessions.sealSignIn({ id: 'one', endsAtMs: 5_000_000 });
+    expect([await sessions.tokenOf(value), maxAgeS]).toEqual(['token of one', 1_000]);
+    await sessions.end(value);
+    expect(ended).toEqual(['one']);
+    await expect(sessions.tokenOf(value)).rejects.toThrow(/has ended/);
+  });
+
+  it('is not made by anybody else, and a code of a link is none', async () => {
+    const sessions = sessionsAt({ nowMs: 0 });
+    const others = new ConsoleSessions({ keyring: fixedKeyring('other'), ttlMs: 1, nowMs: () => 0, people });
+    for (const cookie of [others.seal(TOKEN, 1).value, makeConsoleCode(TOKEN, keyring, 0), '']) {
+      await expect(sessions.tokenOf(cookie)).rejects.toThrow(/not valid/);
+    }
   });
 });
 

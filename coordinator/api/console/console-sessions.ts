@@ -3,9 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { openText, sealText } from '#shared/sealed-text.ts';
+import type { PersonSignIns } from './person-sign-ins.ts';
 
-/** The content of the cookie of a signed-in page holds. */
-type ConsoleSession = { readonly id: string; readonly token: string; readonly untilMs: number };
+/** The content of the cookie of a signed-in page. The token of a person's sign-in is null: it is renewed, so `people` has it, under the id. */
+type ConsoleSession = { readonly id: string; readonly token: string | null; readonly untilMs: number };
 
 const PURPOSE = 'session of the console';
 /** Sessions that were signed out and are not over yet; beyond it the one that was signed out first could be used again by its thief. */
@@ -16,7 +17,10 @@ export type ConsoleSessionOptions = {
   /** `coordinator.console_session_ttl` */
   readonly ttlMs: number;
   readonly nowMs: () => number;
+  readonly people: Pick<PersonSignIns, 'tokenOf' | 'end'>;
 };
+
+type Sealed = { readonly value: string; readonly maxAgeS: number };
 
 /**
  * Sessions of the console. The page never has a token: it lies sealed in a cookie that its scripts cannot read, which nobody but
@@ -31,23 +35,42 @@ export class ConsoleSessions {
   }
 
   /** The value of the cookie for a token that was verified. @param expS `exp` of the token */
-  seal(token: string, expS: number): { readonly value: string; readonly maxAgeS: number } {
-    const { keyring, ttlMs, nowMs } = this.#options;
-    const now = nowMs();
-    const untilMs = Math.min(now + ttlMs, expS * 1_000);
-    const value = sealText(JSON.stringify({ id: randomUUID(), token, untilMs }), keyring, PURPOSE);
-    return { value, maxAgeS: Math.max(0, Math.floor((untilMs - now) / 1_000)) };
+  seal(token: string, expS: number): Sealed {
+    return this.#seal({ id: randomUUID(), token, endsAtMs: expS * 1_000 });
+  }
+
+  /** The value of the cookie for the sign-in of a person. */
+  sealSignIn({ id, endsAtMs }: { readonly id: string; readonly endsAtMs: number }): Sealed {
+    return this.#seal({ id, token: null, endsAtMs });
   }
 
   /** The token of a cookie. @throws UNAUTHENTICATED */
-  tokenOf(cookie: string): string {
-    return this.#open(cookie).token;
+  async tokenOf(cookie: string): Promise<string> {
+    const { id, token } = this.#open(cookie);
+    return token ?? this.#options.people.tokenOf(id);
   }
 
   /** Signs out: the cookie is refused from now on, also where a copy of it was kept. */
-  end(cookie: string): void {
-    const { id, untilMs } = this.#open(cookie);
+  async end(cookie: string): Promise<void> {
+    const { id, token, untilMs } = this.#open(cookie);
     this.#ended.set(id, true, { ttl: Math.max(1, untilMs - this.#options.nowMs()) });
+    if (token === null) await this.#options.people.end(id);
+  }
+
+  #seal({
+    id,
+    token,
+    endsAtMs,
+  }: {
+    readonly id: string;
+    readonly token: string | null;
+    readonly endsAtMs: number;
+  }): Sealed {
+    const { keyring, ttlMs, nowMs } = this.#options;
+    const now = nowMs();
+    const untilMs = Math.min(now + ttlMs, endsAtMs);
+    const value = sealText(JSON.stringify({ id, token, untilMs } satisfies ConsoleSession), keyring, PURPOSE);
+    return { value, maxAgeS: Math.max(0, Math.floor((untilMs - now) / 1_000)) };
   }
 
   #open(cookie: string): ConsoleSession {

@@ -1,6 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
-import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/authorization/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { subjectOf, type TokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import { lifetimeMs } from '../../../token/lifetime.ts';
 import type { TokenSubject } from '../../../token/token-issuer.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
@@ -24,15 +25,6 @@ type Grant = {
   readonly refreshToken?: string;
   readonly issuedTokenType?: string;
 };
-
-/**
- * Lifetime in ms of a token that is issued now: `catalog.token_ttl`, but no longer than the rest of its sign-in, which ends
- * `catalog.refresh_token_ttl` after it began. 0 = the sign-in has ended.
- */
-export function lifetimeMs({ clock, config }: CatalogContext, authenticatedAtMs: number): number {
-  const endMs = authenticatedAtMs + config['catalog.refresh_token_ttl'] - EXPIRY_TOLERANCE_MS;
-  return Math.max(0, Math.min(config['catalog.token_ttl'], endMs - clock.nowMs()));
-}
 
 /** The answer to a grant: RFC 6749, 5.1, with what RFC 8693, 2.2.1 adds (Java's client needs `issued_token_type` of every grant). */
 export async function issue(context: CatalogContext, grant: Grant): Promise<Answer> {

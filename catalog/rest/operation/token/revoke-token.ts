@@ -1,12 +1,11 @@
 import type { CatalogContext } from '../../../context.ts';
 import { SkeinError } from '#shared/error.ts';
 import { addressKey } from '#shared/newcomers/address-key.ts';
-import { endAppSignIn, isAppToken, parseAppToken } from '../../../sign-in/app-sign-ins.ts';
+import { endAppSignIn, isAppToken, revokeAppSignIn } from '../../../sign-in/app-sign-ins.ts';
 import { findAppSignIn } from '../../../store/postgres/app-sign-in-store.ts';
 import { deleteFamily } from '../../../store/postgres/refresh-token-store.ts';
 import { transact } from '../../../store/postgres/transact.ts';
 import { parseRefreshToken } from '../../../token/refresh-token.ts';
-import { sameDigest } from '../../../token/secret.ts';
 import type { Answer, PublicRequest } from '../../rest-operation.ts';
 import { refuseFor } from './issue.ts';
 import { NO_STORE, oauthAnswer, OAuthError } from './oauth-error.ts';
@@ -26,7 +25,10 @@ export async function revokeToken(context: CatalogContext, request: PublicReques
     const { headers, remoteAddress: address } = request;
     const form = parseTokenForm(request.payload, headers['content-type'], headers['content-encoding']);
     const token = requiredField(form, 'token');
-    if (isAppToken(token)) return await revokeOfPerson(context, token, form['client_id']);
+    if (isAppToken(token)) {
+      if (await revokeAppSignIn(context, { token, clientId: form['client_id'] })) return DONE;
+      throw new OAuthError('invalid_grant', 'the token was issued to another client');
+    }
     const family = parseRefreshToken(token);
     if (family !== undefined) {
       const client = await requireClient(context, readCredentials(headers.authorization, form), { address });
@@ -38,19 +40,6 @@ export async function revokeToken(context: CatalogContext, request: PublicReques
     if (error instanceof OAuthError) return oauthAnswer(error);
     throw error;
   }
-}
-
-async function revokeOfPerson(context: CatalogContext, token: string, clientId: string | undefined): Promise<Answer> {
-  const shown = parseAppToken(token);
-  const signIn = shown === undefined ? undefined : await findAppSignIn(context.store.db, shown.id);
-  if (shown === undefined || signIn === undefined) return DONE;
-  if (clientId !== undefined && clientId !== signIn.clientId) {
-    throw new OAuthError('invalid_grant', 'the token was issued to another client');
-  }
-  // One that was replaced is of the same sign-in, and whoever shows it has had it.
-  const isNewest = sameDigest(shown.sha256, signIn.refreshSha256);
-  await endAppSignIn(context, signIn.id, isNewest ? 'revoked' : 'a former refresh token was revoked');
-  return DONE;
 }
 
 async function revokeAccessToken(context: CatalogContext, token: string): Promise<Answer> {

@@ -70,22 +70,29 @@ import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, 
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from '../../../skein/catalog/v1/OpenStageRequest.ts';
+import type { PersonTokensInput as _skein_catalog_v1_PersonTokensInput, PersonTokens as _skein_catalog_v1_PersonTokens } from '../../../skein/catalog/v1/PersonTokens.ts';
 import type { PolicyStatementReplyInput as _skein_catalog_v1_PolicyStatementReplyInput, PolicyStatementReply as _skein_catalog_v1_PolicyStatementReply } from '../../../skein/catalog/v1/PolicyStatementReply.ts';
 import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRequestInput, PolicyStatementRequest as _skein_catalog_v1_PolicyStatementRequest } from '../../../skein/catalog/v1/PolicyStatementRequest.ts';
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from '../../../skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from '../../../skein/catalog/v1/PrincipalStatementRequest.ts';
+import type { RedeemCodeRequestInput as _skein_catalog_v1_RedeemCodeRequestInput, RedeemCodeRequest as _skein_catalog_v1_RedeemCodeRequest } from '../../../skein/catalog/v1/RedeemCodeRequest.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from '../../../skein/catalog/v1/RelationList.ts';
+import type { RenewSignInRequestInput as _skein_catalog_v1_RenewSignInRequestInput, RenewSignInRequest as _skein_catalog_v1_RenewSignInRequest } from '../../../skein/catalog/v1/RenewSignInRequest.ts';
 import type { RescueUserReplyInput as _skein_catalog_v1_RescueUserReplyInput, RescueUserReply as _skein_catalog_v1_RescueUserReply } from '../../../skein/catalog/v1/RescueUserReply.ts';
 import type { RescueUserRequestInput as _skein_catalog_v1_RescueUserRequestInput, RescueUserRequest as _skein_catalog_v1_RescueUserRequest } from '../../../skein/catalog/v1/RescueUserRequest.ts';
 import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from '../../../skein/catalog/v1/ResealSecretsReply.ts';
 import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from '../../../skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from '../../../skein/catalog/v1/RetryJobsRequest.ts';
+import type { RevokeSignInReplyInput as _skein_catalog_v1_RevokeSignInReplyInput, RevokeSignInReply as _skein_catalog_v1_RevokeSignInReply } from '../../../skein/catalog/v1/RevokeSignInReply.ts';
+import type { RevokeSignInRequestInput as _skein_catalog_v1_RevokeSignInRequestInput, RevokeSignInRequest as _skein_catalog_v1_RevokeSignInRequest } from '../../../skein/catalog/v1/RevokeSignInRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from '../../../skein/catalog/v1/RotateClientRequest.ts';
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from '../../../skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from '../../../skein/catalog/v1/RunOperationRequest.ts';
 import type { SignInReplyInput as _skein_catalog_v1_SignInReplyInput, SignInReply as _skein_catalog_v1_SignInReply } from '../../../skein/catalog/v1/SignInReply.ts';
 import type { SignInRequestInput as _skein_catalog_v1_SignInRequestInput, SignInRequest as _skein_catalog_v1_SignInRequest } from '../../../skein/catalog/v1/SignInRequest.ts';
+import type { SignStageRequestsRequestInput as _skein_catalog_v1_SignStageRequestsRequestInput, SignStageRequestsRequest as _skein_catalog_v1_SignStageRequestsRequest } from '../../../skein/catalog/v1/SignStageRequestsRequest.ts';
+import type { SignedStageRequestsInput as _skein_catalog_v1_SignedStageRequestsInput, SignedStageRequests as _skein_catalog_v1_SignedStageRequests } from '../../../skein/catalog/v1/SignedStageRequests.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from '../../../skein/catalog/v1/SigningKeys.ts';
 import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from '../../../skein/catalog/v1/Stage.ts';
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from '../../../skein/catalog/v1/StageList.ts';
@@ -422,6 +429,24 @@ export interface CatalogInternalClient extends grpc.Client {
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   
+  RedeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  RedeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  RedeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  RedeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  redeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  redeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  redeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  redeemCode(argument: _skein_catalog_v1_RedeemCodeRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  
+  RenewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  RenewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  RenewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  RenewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  renewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  renewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  renewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  renewSignIn(argument: _skein_catalog_v1_RenewSignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PersonTokens>): grpc.ClientUnaryCall;
+  
   RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
   RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
   RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
@@ -448,6 +473,15 @@ export interface CatalogInternalClient extends grpc.Client {
   retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  
+  RevokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  RevokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  RevokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  RevokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  revokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  revokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  revokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
+  revokeSignIn(argument: _skein_catalog_v1_RevokeSignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RevokeSignInReply>): grpc.ClientUnaryCall;
   
   RotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
   RotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
@@ -493,6 +527,15 @@ export interface CatalogInternalClient extends grpc.Client {
   signIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
   signIn(argument: _skein_catalog_v1_SignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
   signIn(argument: _skein_catalog_v1_SignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
   
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
@@ -594,11 +637,17 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   OpenStage: grpc.handleUnaryCall<_skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_StageInput>;
   
+  RedeemCode: grpc.handleUnaryCall<_skein_catalog_v1_RedeemCodeRequest, _skein_catalog_v1_PersonTokensInput>;
+  
+  RenewSignIn: grpc.handleUnaryCall<_skein_catalog_v1_RenewSignInRequest, _skein_catalog_v1_PersonTokensInput>;
+  
   RescueUser: grpc.handleUnaryCall<_skein_catalog_v1_RescueUserRequest, _skein_catalog_v1_RescueUserReplyInput>;
   
   ResealSecrets: grpc.handleUnaryCall<_skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReplyInput>;
   
   RetryJobs: grpc.handleUnaryCall<_skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReplyInput>;
+  
+  RevokeSignIn: grpc.handleUnaryCall<_skein_catalog_v1_RevokeSignInRequest, _skein_catalog_v1_RevokeSignInReplyInput>;
   
   RotateClient: grpc.handleUnaryCall<_skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecretInput>;
   
@@ -609,6 +658,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   RunPrincipalStatement: grpc.handleUnaryCall<_skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReplyInput>;
   
   SignIn: grpc.handleUnaryCall<_skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReplyInput>;
+  
+  SignStageRequests: grpc.handleUnaryCall<_skein_catalog_v1_SignStageRequestsRequest, _skein_catalog_v1_SignedStageRequestsInput>;
   
   StageTable: grpc.handleUnaryCall<_skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTableInput>;
   
@@ -656,14 +707,18 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   LoadTables: MethodDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReply>
   MintToken: MethodDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReply>
   OpenStage: MethodDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_StageInput, _skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_Stage>
+  RedeemCode: MethodDefinition<_skein_catalog_v1_RedeemCodeRequestInput, _skein_catalog_v1_PersonTokensInput, _skein_catalog_v1_RedeemCodeRequest, _skein_catalog_v1_PersonTokens>
+  RenewSignIn: MethodDefinition<_skein_catalog_v1_RenewSignInRequestInput, _skein_catalog_v1_PersonTokensInput, _skein_catalog_v1_RenewSignInRequest, _skein_catalog_v1_PersonTokens>
   RescueUser: MethodDefinition<_skein_catalog_v1_RescueUserRequestInput, _skein_catalog_v1_RescueUserReplyInput, _skein_catalog_v1_RescueUserRequest, _skein_catalog_v1_RescueUserReply>
   ResealSecrets: MethodDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReply>
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
+  RevokeSignIn: MethodDefinition<_skein_catalog_v1_RevokeSignInRequestInput, _skein_catalog_v1_RevokeSignInReplyInput, _skein_catalog_v1_RevokeSignInRequest, _skein_catalog_v1_RevokeSignInReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
   RunPolicyStatement: MethodDefinition<_skein_catalog_v1_PolicyStatementRequestInput, _skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementRequest, _skein_catalog_v1_PolicyStatementReply>
   RunPrincipalStatement: MethodDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReply>
   SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
+  SignStageRequests: MethodDefinition<_skein_catalog_v1_SignStageRequestsRequestInput, _skein_catalog_v1_SignedStageRequestsInput, _skein_catalog_v1_SignStageRequestsRequest, _skein_catalog_v1_SignedStageRequests>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
   VendKey: MethodDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReply>
   WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>

@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface RevokeSignInReplyInput {
+}
+
+export interface RevokeSignInReply {
+}

@@ -42,6 +42,8 @@ export type Figures = {
     readonly lineitem: { readonly ratio: number; readonly grownMB: number };
     readonly ingest: { readonly ratio: number; readonly grownMB: number };
   };
+  readonly psycopgRatio?: number;
+  readonly point?: { readonly ratio: number };
   readonly warmRatio?: number;
   readonly warmShare?: number;
   readonly restartShare?: number;

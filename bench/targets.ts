@@ -28,6 +28,7 @@ export const COMMANDS = {
   attack: 'attack',
   browse: 'browse',
   flight: 'flight',
+  postgres: 'postgres',
   'object-store-sf1': 'object-store',
 } as const;
 
@@ -317,6 +318,20 @@ export const TARGETS: readonly Target[] = [
     what: 'growth of the coordinator by ingest, MiB',
     figure: (all) => flightOf(all).ingest.grownMB,
     atMost: 150,
+  },
+  { result: 'postgres', what: 'COPY TO STDOUT in binary, to Postgres', figure: copyRatio(0), atMost: 1.5 },
+  { result: 'postgres', what: 'COPY TO STDOUT in text, to Postgres', figure: copyRatio(1), atMost: 2.5 },
+  {
+    result: 'postgres',
+    what: 'psycopg in binary, to the COPY',
+    figure: ({ psycopgRatio }) => must(psycopgRatio, 'a ratio'),
+    atMost: 1.5,
+  },
+  {
+    result: 'postgres',
+    what: 'point query of pgbench, 4 clients, to HTTP',
+    figure: ({ point }) => must(point, 'a point query').ratio,
+    atMost: 1.3,
   },
   {
     result: 'object-store-sf1',

@@ -277,7 +277,7 @@ class Asyncpg:
         same(self.run(self.connection.fetchval(query, 7, "GERMANY")), "GERMANY")
 
     def every_type(self):
-        # It asks pg_catalog for arrays, of which nothing is there yet.
+        # It asks pg_catalog for arrays by a parameter of `oid[]`, which is described as `bigint[]`, an array of which it asks, too.
         plain_types = [(kind, values) for kind, values in VALUES if not kind.endswith("]")]
         table = self.table(", ".join(f"c{i} {kind}" for i, (kind, _) in enumerate(plain_types)))
         marks = ", ".join(f"${i + 1}" for i in range(len(plain_types)))

@@ -53,6 +53,13 @@ export const PEERS: readonly Peer[] = [
     module: 'test/support/postgres-programs.ts',
   },
   {
+    name: 'psqlODBC',
+    commands: ['odbcinst'],
+    probe: ['odbcinst', '-q', '-d', '-n', 'PostgreSQL Unicode'],
+    packages: ['odbc-postgresql', 'odbcinst'],
+    module: 'test/support/psqlodbc.ts',
+  },
+  {
     name: 'Java with Maven',
     commands: ['mvn', 'javac'],
     packages: ['maven', 'default-jdk-headless'],

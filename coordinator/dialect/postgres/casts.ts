@@ -86,7 +86,7 @@ function numberOf(type: string, constant: string, place: WritePlace): Sql {
   if (constant === '-') return words('CAST(0 AS BIGINT)');
   const found =
     type === 'regtype'
-      ? numberOfText(type, words(quoteLiteral(TYPE_NAMES[constant.trim().toLowerCase()] ?? constant)), place)
+      ? numberOfText(type, words(quoteLiteral(TYPE_NAMES[foldIdentifier(constant.trim())] ?? constant)), place)
       : numberOfName(type, constant, place);
   const missing = missingObject(OBJECTS[type] ?? 'object', constant);
   return form`coalesce(${found}, CAST(error(${quoteLiteral(missing)}) AS BIGINT))`;

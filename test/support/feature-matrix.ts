@@ -6,7 +6,15 @@ import { must } from '#shared/must.ts';
 export type FlightClientName = 'ADBC (Go)' | 'JDBC (Java)' | 'pyarrow (C++)' | 'arrow-flight (Rust)';
 
 /** Those of the Postgres wire, whose table follows. */
-export type PostgresClientName = 'psycopg 3' | 'psycopg 2' | 'asyncpg' | 'pgjdbc' | 'pgx' | 'pg' | 'postgres.js' | 'psqlODBC';
+export type PostgresClientName =
+  | 'psycopg 3'
+  | 'psycopg 2'
+  | 'asyncpg'
+  | 'pgjdbc'
+  | 'pgx'
+  | 'pg'
+  | 'postgres.js'
+  | 'psqlODBC';
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md');
 const HEADING = '## Which client has what';

@@ -76,7 +76,11 @@ async function outcomesOf(features: readonly Feature[]): Promise<Outcomes> {
 async function withPg<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
-  return work(client).finally(() => client.end());
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }
 
 const PG: readonly Feature[] = [
@@ -157,7 +161,11 @@ const PG: readonly Feature[] = [
 
 async function withPostgresJs(work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
   const sql = postgres(url.href, { max: 1 });
-  await work(sql).finally(() => sql.end());
+  try {
+    await work(sql);
+  } finally {
+    await sql.end();
+  }
 }
 
 const POSTGRES_JS: readonly Feature[] = [

@@ -123,7 +123,10 @@ export const COMPLETE_UPLOAD = {
     parts: Type.Array(
       record({
         part_number: PART_NUMBER,
-        etag: Type.String({ maxLength: 100, description: 'As the PUT answered it' }),
+        etag: Type.String({
+          maxLength: 100,
+          description: 'As the PUT answered it; the MD5 of the bytes where it answered none',
+        }),
       }),
       {
         minItems: 1,

@@ -26,6 +26,9 @@ type Options = {
   readonly fileBytesMax: number;
 };
 
+/** Whose URLs a client wants: the coordinator's own, or, where the store has any, the store's. */
+type Through = { readonly through?: 'coordinator' | undefined };
+
 /** How a request names a file of a stage. */
 type NamedFile = { readonly stage: string; readonly path: string };
 type NamedUpload = NamedFile & { readonly uploadId: string };
@@ -54,7 +57,7 @@ export class StageService {
       readonly files: readonly WantedFile[];
       readonly method: 'PUT' | 'GET';
       readonly expiresInMs: number | null;
-    },
+    } & Through,
   ): Promise<readonly FileUrl[]> {
     const { files, method } = request;
     for (const { path } of files) stageFileNames(path);
@@ -62,7 +65,7 @@ export class StageService {
     const action = method === 'PUT' ? 'stage.write' : 'stage.read';
     const stage = await openStage(stageOf(request.stage), action, asker);
     const to = { stage, principal: asker.caller.claims };
-    const signer = this.#signer(stage, base);
+    const signer = request.through === 'coordinator' ? this.#ownSigner(base) : this.#signer(stage, base);
     const expiresAtMs = Math.min(until, signer.endsAtMs);
     const urls: FileUrl[] = [];
     const findUpload = this.#uploadFinder(asker, stage.id);
@@ -71,7 +74,7 @@ export class StageService {
       if (part === undefined) urls.push(await fileUrl(signer, to, { path, method, expiresAtMs, ...sized }));
       else {
         const upload = await findUpload(path, part.uploadId);
-        const of = upload.storeUploadId === null ? this.#ownSigner(base) : signer;
+        const of = upload.storeUploadId === null ? this.#ownSigner(base) : this.#signer(stage, base);
         const file = { ...sized, path, method, part: { ...part, uploadId: upload.storeUploadId ?? upload.id } };
         urls.push(await fileUrl(of, to, { ...file, expiresAtMs: Math.min(expiresAtMs, upload.expiresAtMs) }));
       }
@@ -84,11 +87,12 @@ export class StageService {
   async begin(
     asker: StageAsker,
     base: string,
-    request: NamedFile & {
-      readonly sizeBytes: number | null;
-      readonly partBytes: number | null;
-      readonly expiresInMs: number | null;
-    },
+    request: NamedFile &
+      Through & {
+        readonly sizeBytes: number | null;
+        readonly partBytes: number | null;
+        readonly expiresInMs: number | null;
+      },
   ): Promise<{
     readonly upload: StageUpload;
     readonly parts: readonly { readonly number: number; readonly url: string }[];
@@ -98,7 +102,7 @@ export class StageService {
     stageFileNames(path);
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
-    const isAtStore = storeSigner(stage, this.#options.nowMs) !== undefined;
+    const isAtStore = request.through !== 'coordinator' && storeSigner(stage, this.#options.nowMs) !== undefined;
     const plan = planParts(sizeBytes, request.partBytes, stage.location.startsWith('file:') ? 0 : STORE_PART_BYTES_MIN);
     if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
     const principal = asker.caller.claims;

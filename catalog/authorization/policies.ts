@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { PolicyMessage } from '#shared/authorization/table-policy.ts';
 import { NO_POLICY_VERSION } from '#shared/policy/policy-version.ts';
+import { THROUGH_SQL } from './decide.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
 /** The policies of a table for one reader, who must apply them; the version changes whenever one of them changes. */
@@ -22,6 +24,10 @@ const EXEMPTION = 'BYPASS POLICIES';
 export const isExempt = ({ privileges = [] }: Partial<Pick<Principal, 'privileges'>>): boolean =>
   privileges.includes(EXEMPTION);
 
+/** Whether the principal sees how many rows and bytes tables with policies have. */
+export const seesFigures = (principal: Partial<Pick<Principal, 'privileges'>>): boolean =>
+  isExempt(principal) || principal.privileges?.includes('MANAGE POLICIES') === true;
+
 /**
  * Whether the principal may write a table that a bound policy reads, whose rows decide what others see. Work of the catalog's own, which
  * changes no row, has no roles.
@@ -31,6 +37,18 @@ export const mayWriteMapping = ({ roles, privileges }: Partial<Pick<Principal, '
   roles.includes(TENANT_ADMIN) ||
   privileges?.includes('MANAGE POLICIES') === true ||
   privileges?.includes(EXEMPTION) === true;
+
+/**
+ * Refuses a client of the REST API the files, the metadata and the figures of a table whose policies concern him. `FilesGate` asks by name,
+ * before the operation; this is asked of the row that the operation has found, because a table may be renamed in between.
+ * @throws FORBIDDEN
+ */
+export function requireOpenFiles(
+  table: { readonly isPoliced: boolean },
+  { isOfClient, claims }: { readonly isOfClient?: true; readonly claims: Partial<Pick<Principal, 'privileges'>> },
+): void {
+  if (isOfClient === true && table.isPoliced && !isExempt(claims)) throw new SkeinError('FORBIDDEN', THROUGH_SQL);
+}
 
 /** Returns those of a table's policies that concern a reader. @param policies all that are bound to the table, always in the same order */
 export function policiesFor(

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
+import { requireOpenFiles } from '../authorization/policies.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
@@ -12,7 +13,7 @@ import {
   findTableHead,
   requireTable,
   requireTableHead,
-  type TableRow,
+  type ChangedTable,
 } from '../store/postgres/table-store.ts';
 import { aboutSource, type CommitSource } from '../metadata/commit-source.ts';
 import { CREATED_METADATA, type CreateInput } from './created-metadata.ts';
@@ -36,6 +37,8 @@ export type TableChange = {
   readonly loads?: LoadsChange;
   /** It holds only while the table's policies have this version. */
   readonly policyVersion?: string;
+  /** A client of the REST API makes it (`requireOpenFiles`). */
+  readonly isOfClient?: true;
 };
 
 /** Limit of the metadata of all tables of one transaction, which is in memory at once, as a multiple of `catalog.metadata_bytes_max`. */
@@ -158,14 +161,16 @@ const backoffMs = (attempt: number): number =>
 async function planStep(context: CatalogContext, change: TableChange): Promise<Step> {
   if (change.source.creates) return planInsert(context, change);
   const { claims, catalog, ident } = change.target;
-  return planSwap(context, change, await requireTable(context.store.db, claims.tenant, catalog, ident));
+  const row = await requireTable(context.store.db, claims.tenant, catalog, ident);
+  requireOpenFiles(row, { ...change, claims });
+  return planSwap(context, change, row);
 }
 
 /** Plans the change of a table that is there. @throws COMMIT_CONFLICT, INVALID_REQUEST */
 export async function planSwap(
   context: CatalogContext,
   { target, source, loads, policyVersion }: TableChange,
-  row: TableRow,
+  row: ChangedTable,
 ): Promise<Extract<Step, { kind: 'keep' | 'swap' }>> {
   const { metadata, metadataLocation, version, roots } = row;
   const input = {

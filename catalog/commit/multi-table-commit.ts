@@ -118,10 +118,12 @@ export function tableChanges(
     prefix,
     fallback,
     mayLoad = false,
+    isOfClient,
   }: {
     readonly prefix?: string | undefined;
     readonly fallback?: string | undefined;
     readonly mayLoad?: boolean;
+    readonly isOfClient?: true | undefined;
   },
 ): readonly TableChange[] {
   const changes = transaction.changes.map(({ ident, catalog: own, source, loads, policyVersion }): TableChange => {
@@ -135,6 +137,7 @@ export function tableChanges(
       source,
       ...(mayLoad && loads !== undefined ? { loads } : {}),
       ...(mayLoad && policyVersion !== undefined ? { policyVersion } : {}),
+      ...(isOfClient === true ? { isOfClient } : {}),
     };
   });
   const names = new Set(changes.map(({ target }) => JSON.stringify([target.catalog, target.ident])));

@@ -11,7 +11,7 @@ import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts'
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../store/postgres/namespace-store.ts';
 import { changeLoads } from '../store/postgres/loaded-file-store.ts';
-import { insertTable, swapMetadata, type TableRow } from '../store/postgres/table-store.ts';
+import { insertTable, swapMetadata, type ChangedTable } from '../store/postgres/table-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import type { CommittedTable, TableTarget } from './creation.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
@@ -21,7 +21,7 @@ export type Step =
   | { readonly kind: 'keep'; readonly done: CommittedTable }
   | ({
       readonly kind: 'swap';
-      readonly row: TableRow;
+      readonly row: ChangedTable;
       readonly claims: TableTarget['claims'];
       readonly policyVersion: string | undefined;
       readonly changes: FieldChanges;

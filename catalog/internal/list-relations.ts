@@ -6,7 +6,7 @@ import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { decide } from '../authorization/decide.ts';
-import { isExempt } from '../authorization/policies.ts';
+import { isExempt, seesFigures } from '../authorization/policies.ts';
 import { displayPath, splitPath } from '../metadata/object-name.ts';
 import { freshFacts } from '../commit/fill-facts.ts';
 import type { CatalogContext } from '../context.ts';
@@ -66,7 +66,7 @@ async function describe(
   { principal, withColumns }: { readonly principal: Principal; readonly withColumns: boolean },
 ): Promise<RelationInput | undefined> {
   const { id, version, namespace, name, oid, namespaceOid, kind, storage, policies, isClosed } = relation;
-  const hides = (policies !== null || isClosed) && !isExempt(principal);
+  const hides = isClosed ? !isExempt(principal) : policies !== null && !seesFigures(principal);
   const shown = (summary: string): string => (hides ? withoutFigures(summary) : summary);
   const table = kind === 'TABLE' ? 'iceberg_table' : 'iceberg_view';
   const facts = isStale(relation) ? await freshFacts(context, { table, ...relation }) : factsOf(relation);

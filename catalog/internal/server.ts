@@ -44,6 +44,7 @@ import { listCatalogsCall, listNamespacesCall, listTablesCall } from './lists.ts
 import { listChangesCall } from './list-changes.ts';
 import { listDroppedCall } from './list-dropped.ts';
 import { listRelationsCall } from './list-relations.ts';
+import { signStageRequests } from './sign-stage-requests.ts';
 import { beginUpload, endUploadCall, findUpload, listStagesCall, openStage } from './stages.ts';
 import { findFolders } from './find-folders.ts';
 import { findLoadsCall } from './find-loads.ts';
@@ -108,6 +109,7 @@ export async function startInternalServer(
     ListStages: forPrincipal(context, { actions: ['stage.list'], object: schemaOf }, listStagesCall),
     OpenStage: forPrincipal(context, { actions: ['stage.read', 'stage.write'], object: stageOf }, openStage),
     BeginUpload: forPrincipal(context, { actions: ['stage.write'] }, beginUpload),
+    SignStageRequests: forPrincipal(context, { actions: ['stage.read', 'stage.write'] }, signStageRequests),
     FindUpload: forPrincipal(context, { actions: ['stage.write'] }, findUpload),
     EndUpload: unary(context, COORDINATOR, endUploadCall),
     // The operation says which action it is.

@@ -117,7 +117,7 @@ async function withKey(
   stage: StageRow,
   { permission, tenant }: { readonly permission: 'read' | 'write'; readonly tenant: string },
 ): Promise<Stage> {
-  const { credential, clientEndpoint } = await storages.vendForClients({
+  const { credential, clientEndpoint, signs } = await storages.vendForClients({
     folders: [stage.location],
     permission,
     tenant,
@@ -125,7 +125,7 @@ async function withKey(
   if (permission === 'write' && credential.kind !== 'file' && credential.expiresAtMs !== null) {
     await keepKey(db, stage.id, credential.expiresAtMs);
   }
-  return toMessage(stage, credential, clientEndpoint);
+  return { ...toMessage(stage, credential, clientEndpoint), signs };
 }
 
 const toMessage = (
@@ -142,6 +142,7 @@ const toMessage = (
   created_at_ms: String(createdAt.getTime()),
   key: credential === null ? null : toKeyMessage(credential),
   client_endpoint: clientEndpoint ?? '',
+  signs: false,
 });
 
 const uploadMessage = (

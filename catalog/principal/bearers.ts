@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
@@ -53,6 +54,7 @@ export class Bearers {
   readonly #remembered = new LRUCache<string, { readonly token: string; readonly untilMs: number }>({
     max: REMEMBERED_MAX,
   });
+  readonly #uses = memoryUses('bearers');
   /** Sign-ins that are under way: who sends many requests at once has one. */
   readonly #running = new Map<string, Promise<TokenClaims>>();
 
@@ -67,7 +69,9 @@ export class Bearers {
     if (shown === undefined) return verifier.verify(authorization);
     const digest = createHmac('sha256', this.#key).update(shown.text).digest('base64');
     const known = this.#remembered.get(digest);
-    if (known !== undefined && known.untilMs > clock.monotonicMs()) {
+    const isFresh = known !== undefined && known.untilMs > clock.monotonicMs();
+    this.#uses.count(isFresh);
+    if (isFresh) {
       const claims = await verifier.verifyToken(known.token).catch(refusedAsNone);
       if (claims !== undefined) return claims;
     }

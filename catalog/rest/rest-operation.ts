@@ -28,6 +28,8 @@ export type RestRequest = OpenRequest & {
   readonly body: Json | undefined;
   /** The bytes of a long body, for an operation that passes it to worker threads. */
   readonly large: Buffer | undefined;
+  /** It comes from a client, who reads and writes files himself; absent = from a statement, to which policies are applied. */
+  readonly isOfClient?: true;
 };
 
 export type Answer = {

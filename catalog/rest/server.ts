@@ -180,7 +180,8 @@ async function answer(
   const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0, isReleased: true };
   const bytes = await bodies.unpack(held, payload, request.headers['content-encoding']);
   const { id, handle, replay, takesLarge, filesGate } = operation;
-  const checked = { ...open, claims: caller, ...(await bodies.read(held, bytes, takesLarge === true)) };
+  const body = await bodies.read(held, bytes, takesLarge === true);
+  const checked = { ...open, claims: caller, ...body, isOfClient: true } as const;
   if (filesGate !== undefined) await asRefusal(context, operation, checked, () => filesGate(context, checked));
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
   if (replay === undefined || key === undefined) return handle(context, checked, plainUnit(context.store.db));

@@ -1,13 +1,15 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
+import { attachmentOf, BYTES_TYPE } from '#shared/stage/attachment.ts';
 import { SERVICE_VERSION } from '#shared/storage/adls/adls-client.ts';
-import { accountAddress, adlsPlace, type AdlsPlace } from '#shared/storage/adls/adls-place.ts';
+import { accountAddress, adlsPlace, blobPath, type AdlsPlace } from '#shared/storage/adls/adls-place.ts';
 import { makeSas, timeOf, type AccountKey, type DelegationKey, type SasScope } from '#shared/storage/adls/sas.ts';
 import type { AdlsCredential } from '#shared/storage/credential.ts';
 import type { AzureClient } from '#shared/storage/key-file.ts';
 import { readXml, textAt } from '#shared/storage/object/read-xml.ts';
 import type { StoreAnswer } from '#shared/storage/object/send-request.ts';
 import type { AdlsSettings } from '../metadata/adls-settings.ts';
+import type { ObjectRequest, SignedAddress } from './object-request.ts';
 import type { KeyPermission } from './session-policy.ts';
 import type { KeyWishOfFolders, OpenProfile } from './store-keys.ts';
 import { askForToken, FORM, formOf, jsonOf, TokenCache, tokenOf, type BearerToken } from './token-request.ts';
@@ -72,6 +74,40 @@ export class AdlsKeys {
       isPlain: isPlain(profile.settings),
     };
     return { kind: 'adls', sas: makeSas(key, scope), expiresAtMs, endpoint: internalEndpoint ?? endpoint };
+  }
+
+  /**
+   * Addresses for some requests, each a signature for one object. It holds nobody to one method, nor to a size: it reads the object, or makes and
+   * replaces it. @throws STORAGE_ERROR, NOT_SUPPORTED for a body of one size
+   */
+  async sign(
+    profile: AdlsProfile,
+    requests: readonly ObjectRequest[],
+    untilMs: number,
+  ): Promise<readonly SignedAddress[]> {
+    return Promise.all(
+      requests.map(async ({ method, location, sizeBytes }) => {
+        if (sizeBytes !== null) throw new SkeinError('NOT_SUPPORTED', 'a signature of Azure’s holds nobody to a size');
+        const place = adlsPlace(location);
+        const key = await this.#key(profile, place);
+        const expiresAtMs = Math.floor(Math.min(untilMs, key.expiresAtMs) / 1_000) * 1_000;
+        const isRead = method === 'GET';
+        const sas = makeSas(key, {
+          account: place.account,
+          container: place.container,
+          resource: 'object',
+          path: place.key,
+          permissions: isRead ? 'r' : 'cw',
+          startsAtMs: this.#clock.nowMs() - EARLIER_MS,
+          expiresAtMs,
+          isPlain: isPlain(profile.settings),
+          ...(isRead ? { answerHeaders: { contentDisposition: attachmentOf(location), contentType: BYTES_TYPE } } : {}),
+        });
+        const { address, path } = accountAddress(place, profile.settings.endpoint);
+        const url = `${address}${path}${blobPath(place)}?${sas}`;
+        return { url, headers: isRead ? {} : { 'x-ms-blob-type': 'BlockBlob' }, expiresAtMs };
+      }),
+    );
   }
 
   async #key(profile: AdlsProfile, place: AdlsPlace, isRefused = false): Promise<Key> {

@@ -1,10 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import { attachmentOf, BYTES_TYPE } from '#shared/stage/attachment.ts';
+import { presignGcs } from '#shared/storage/gcs/presign.ts';
 import type { GcsCredential } from '#shared/storage/credential.ts';
 import type { ServiceAccount } from '#shared/storage/key-file.ts';
 import type { GcsSettings } from '../metadata/gcs-settings.ts';
 import { accessBoundary } from './access-boundary.ts';
+import type { ObjectRequest, SignedAddress } from './object-request.ts';
 import type { KeyWishOfFolders, OpenProfile } from './store-keys.ts';
 import { askForToken, codeOf, FORM, formOf, jsonOf, TokenCache, tokenOf, type BearerToken } from './token-request.ts';
 
@@ -42,6 +46,27 @@ export class GcsKeys {
         ? source
         : await this.#exchange(source, stsEndpoint ?? GOOGLE_STS, JSON.stringify(boundary));
     return { kind: 'gcs', token, expiresAtMs, endpoint: internalEndpoint ?? endpoint };
+  }
+
+  /** Addresses for some requests, each for one body where its size is known. @throws NOT_SUPPORTED without an account's own key */
+  async sign(
+    { key, catalog, settings: { endpoint } }: GcsProfile,
+    requests: readonly ObjectRequest[],
+    expiresAtMs: number,
+  ): Promise<readonly SignedAddress[]> {
+    if (key === null) throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key of a service account`);
+    const nowMs = this.#clock.nowMs();
+    return Promise.all(
+      requests.map(async ({ method, location, sizeBytes }) => {
+        const headers = sizeBytes === null ? {} : { 'x-goog-content-length-range': `${sizeBytes},${sizeBytes}` };
+        const query =
+          method === 'PUT'
+            ? {}
+            : { 'response-content-type': BYTES_TYPE, 'response-content-disposition': attachmentOf(location) };
+        const url = await presignGcs(key, { method, location, query, headers, endpoint, expiresAtMs }, nowMs);
+        return { url, headers, expiresAtMs };
+      }),
+    );
   }
 
   /** The token of an account, or that of this machine. */

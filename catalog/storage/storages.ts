@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -22,6 +23,7 @@ import { AdlsKeys } from './adls-keys.ts';
 import { GcsKeys } from './gcs-keys.ts';
 import { containerOf, openAdls, openEngineKey, openGcs, openS3 } from './open-profile.ts';
 import { S3Keys, s3Credential } from './s3-keys.ts';
+import type { ObjectRequest, SignedAddress } from './object-request.ts';
 import type { KeyPermission } from './session-policy.ts';
 import type { KeyWishOfFolders, LimitedKey } from './store-keys.ts';
 
@@ -67,6 +69,7 @@ export class Storages {
   readonly #gcs: GcsKeys;
   readonly #adls: AdlsKeys;
   readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
+  readonly #uses = memoryUses('store_keys');
   /** Roots of catalogs on this machine, normalised, as far as they are known here: a new one is found when it is asked for. */
   #fileRoots: ReadonlySet<string> = new Set();
 
@@ -136,18 +139,37 @@ export class Storages {
   async vendForClients(vending: Vending): Promise<VendedKey> {
     const [location = ''] = vending.folders;
     const normal = normalizeLocation(location);
-    if (!isInBucket(normal)) return { credential: await this.credential(normal), clientEndpoint: null };
+    if (!isInBucket(normal)) return { credential: await this.credential(normal), clientEndpoint: null, signs: false };
     const profile = await this.#profileAt(normal);
     const { catalog, settings } = profile;
     if (settings.kind !== 's3' || hasSts(settings)) {
-      return { credential: await this.temporaryKey(profile, vending), clientEndpoint: clientEndpoint(settings) };
+      const credential = await this.temporaryKey(profile, vending);
+      return { credential, clientEndpoint: clientEndpoint(settings), signs: signsRequests(profile) };
     }
     const key = openEngineKey(this.#parts.sealing, profile);
-    if (key !== null) return { credential: s3Credential(settings, key, null), clientEndpoint: null };
+    if (key !== null) return { credential: s3Credential(settings, key, null), clientEndpoint: null, signs: false };
     throw new SkeinError(
       'NOT_SUPPORTED',
       `the store of catalog ${catalog} gives no temporary keys: the operator has to set a key for engines (--engine-credentials)`,
     );
+  }
+
+  /**
+   * Addresses by which clients send requests to the store, until a time or until the key ends that signs them.
+   * @throws NOT_SUPPORTED where `VendedKey.signs` is false; STORAGE_ERROR, INVALID_REQUEST
+   */
+  async signRequests(
+    location: string,
+    requests: readonly ObjectRequest[],
+    untilMs: number,
+  ): Promise<readonly SignedAddress[]> {
+    const profile = await this.#profileAt(normalizeLocation(location));
+    const { clock, keyLifeMs } = this.#parts;
+    const endMs = Math.min(untilMs, clock.nowMs() + keyLifeMs);
+    const { kind } = profile.settings;
+    if (kind === 'gcs') return this.#gcs.sign(this.#opened(openGcs, profile), requests, endMs);
+    if (kind === 'adls') return this.#adls.sign(this.#opened(openAdls, profile), requests, endMs);
+    throw new SkeinError('NOT_SUPPORTED', `the catalog signs no requests for ${location}`);
   }
 
   /**
@@ -193,7 +215,9 @@ export class Storages {
     const known = await this.#keys.get(key);
     const isFresh = ({ credential, lifeMs }: GivenKey): boolean =>
       storeKeyId(credential) !== refused && leftMs(credential, clock) > lifeMs * LIFE_LEFT_MIN;
-    if (known !== undefined && isFresh(known)) return known.credential;
+    const isKnown = known !== undefined && isFresh(known);
+    this.#uses.count(isKnown);
+    if (isKnown) return known.credential;
     const asked = this.#keys.get(key);
     // Another caller may have asked meanwhile.
     if (asked !== undefined) {
@@ -238,7 +262,16 @@ export class Storages {
   }
 }
 
-type VendedKey = { readonly credential: StorageCredential; readonly clientEndpoint: string | null };
+type VendedKey = {
+  readonly credential: StorageCredential;
+  readonly clientEndpoint: string | null;
+  /** `signRequests` gives addresses for the folders' objects. */
+  readonly signs: boolean;
+};
+
+/** A token of Google's signs nothing: the key of a service account does, which machines have none of. */
+const signsRequests = ({ settings, sealedKey }: ProfileRow): boolean =>
+  settings.kind === 'adls' || (settings.kind === 'gcs' && sealedKey !== null);
 
 /** The address at which clients use URLs that the key has signed. Those of other stores than S3 sign nothing. */
 const clientEndpoint = (settings: StorageSettings): string | null =>

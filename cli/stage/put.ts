@@ -61,7 +61,7 @@ async function putWhole(
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   const urls = await client.presign(stage, 'PUT', [{ path, size }]);
-  for (const { url } of urls) await client.putFile(url, { file, begin: 0, end: size }, onBytes);
+  for (const url of urls) await client.putFile(url, { file, begin: 0, end: size }, onBytes);
 }
 
 type Begun = {
@@ -92,7 +92,7 @@ async function putParts(
         const part = { path, size: range.end - begin, upload_id, part_number };
         for (const renewed of await client.presign(stage, 'PUT', [part])) url = renewed.url;
       }
-      etags.push({ part_number, etag: await client.putFile(url, range, onBytes) });
+      etags.push({ part_number, etag: await client.putFile({ url }, range, onBytes) });
     }
   };
   try {

@@ -19,7 +19,12 @@ type WantedFile = {
   readonly upload_id?: string;
   readonly part_number?: number;
 };
-export type SignedUrl = { readonly url: string; readonly 'expires-at-ms': number };
+export type SignedUrl = {
+  readonly url: string;
+  /** A request by the URL has to have them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly 'expires-at-ms': number;
+};
 
 /** A URL with less time than this is asked for again before it is used. */
 const URL_LEFT_MIN_MS = 60_000;
@@ -71,7 +76,11 @@ export class StageClient {
   }
 
   /** Sends a part of a file to a signed URL. @param onBytes called with the bytes that went, and what is to be sent again @returns the ETag */
-  async putFile(url: string, { file, begin, end }: FileRange, onBytes: (bytes: number) => void): Promise<string> {
+  async putFile(
+    { url, headers = {} }: Pick<SignedUrl, 'url' | 'headers'>,
+    { file, begin, end }: FileRange,
+    onBytes: (bytes: number) => void,
+  ): Promise<string> {
     return sentAgain(async () => {
       let sent = 0;
       const bytes = end > begin ? createReadStream(file, { start: begin, end: end - 1 }) : Readable.from([]);
@@ -83,7 +92,7 @@ export class StageClient {
       try {
         const response = await send(
           url,
-          { ...this.#trustOf(url), method: 'PUT', headers: { 'content-length': end - begin } },
+          { ...this.#trustOf(url), method: 'PUT', headers: { ...headers, 'content-length': end - begin } },
           bytes,
         );
         await textOf(response);
@@ -139,7 +148,7 @@ async function send(url: string, options: RequestOptions & DoorTrust, body: Read
     });
   });
   const status = response.statusCode ?? 0;
-  if (status === 200 || status === 204) return response;
+  if (status === 200 || status === 201 || status === 204) return response;
   const text = await textOf(response);
   if (status === 401) throw new ConnectionError(text, { unauthenticated: true });
   throw new RefusedError(status, refusalOf(text, status));

@@ -75,6 +75,10 @@ export function authenticator(
 export const mayDo = (caller: Pick<Caller, 'decisions'>, action: Action): boolean =>
   caller.decisions.get(action)?.allowed === true;
 
+/** Whether the caller sees bodies of policies, and what they hide of tables. */
+export const managesPolicies = ({ claims }: Pick<Caller, 'claims'>): boolean =>
+  claims.privileges?.includes('MANAGE POLICIES') === true;
+
 /** @throws FORBIDDEN unless the catalog allows the caller the action. */
 export function requireAction(caller: Pick<Caller, 'decisions'>, action: Action): void {
   const decision = caller.decisions.get(action) ?? { allowed: false, reason: `the catalog does not know ${action}` };

@@ -29,6 +29,8 @@ export type Stage = {
   readonly credential: StorageCredential | null;
   /** Address of the store for clients; null = they come through the coordinator. */
   readonly clientEndpoint: string | null;
+  /** The catalog signs requests of clients for its files (`StageCatalog.sign`). */
+  readonly signs: boolean;
   /** Renews it: a long file may take longer than a key lives. */
   readonly use?: StorageUse;
 };
@@ -68,6 +70,19 @@ export interface StageCatalog {
   loaded(principal: Principal, table: TableName, files: Omit<StageLoads, 'again'>): Promise<readonly string[]>;
   /** The stages of a namespace, by name. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   list(principal: Principal, catalog: string, namespace: readonly string[]): Pages<Stage>;
+  /**
+   * Addresses of the store by which clients read files of a stage whole, or write them, in the order of the files.
+   * @throws STAGE_NOT_FOUND, INVALID_REQUEST, NOT_SUPPORTED
+   */
+  sign(
+    principal: Principal,
+    action: StageAction,
+    requests: {
+      readonly stageId: string;
+      readonly files: readonly { readonly path: string; readonly sizeBytes: number | null }[];
+      readonly expiresAtMs: number;
+    },
+  ): Promise<readonly StoreAddress[]>;
   /** @throws STAGE_NOT_FOUND, QUEUE_FULL */
   beginUpload(principal: Principal, upload: NewUpload): Promise<StageUpload>;
   /** @throws UPLOAD_NOT_FOUND */
@@ -75,6 +90,14 @@ export interface StageCatalog {
   /** @param inParts requests of the upload may still run */
   endUpload(id: string, inParts: boolean): Promise<void>;
 }
+
+/** An address of the store for one request. */
+type StoreAddress = {
+  readonly url: string;
+  /** The request has to have them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly expiresAtMs: number;
+};
 
 type NewUpload = {
   readonly id: string;
@@ -124,6 +147,16 @@ export const stageCatalog = (call: CatalogCall, keys: KeyQuestions): StageCatalo
       const { stages, more } = await call('ListStages', { ...of, after: last?.name ?? '', limit: PAGE_STAGES });
       return { items: stages.map(fromMessage), more };
     }),
+  sign: async (principal, action, { stageId, files, expiresAtMs }) => {
+    const { requests } = await call('SignStageRequests', {
+      principal: toPrincipalMessage(principal),
+      action,
+      stage_id: stageId,
+      requests: files.map(({ path, sizeBytes }) => ({ path, size_bytes: sizeBytes ?? -1 })),
+      expires_at_ms: expiresAtMs,
+    });
+    return requests.map(({ url, headers, expires_at_ms: endMs }) => ({ url, headers, expiresAtMs: Number(endMs) }));
+  },
   beginUpload: async (principal, { id, stageId, path, partBytes, sizeBytes, isAtStore = false }) => {
     const request = {
       principal: toPrincipalMessage(principal),

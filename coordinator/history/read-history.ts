@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
-import { mayDo, type Caller } from '../auth/authenticate.ts';
+import { managesPolicies, mayDo, type Caller } from '../auth/authenticate.ts';
 import type { Pages } from '../catalog-client/pages.ts';
 import type { HistoryDatabase, StoredRow } from './history-database.ts';
 import { isOpen, type HistoryRow } from './history-record.ts';
@@ -97,8 +97,7 @@ export class HistoryReader {
     const found = await this.#profile(caller, queryId);
     if (found === undefined) return undefined;
     const { row } = found;
-    const managesPolicies = caller.claims.privileges?.includes('MANAGE POLICIES') === true;
-    const profile = found.profile === null || managesPolicies ? found.profile : withoutPolicies(found.profile);
+    const profile = found.profile === null || managesPolicies(caller) ? found.profile : withoutPolicies(found.profile);
     const times = JSON.stringify({
       queryId: row.query_id,
       status: row.status,

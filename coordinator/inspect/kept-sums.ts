@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import { manifestListKey, tableKey } from '#shared/iceberg/manifest-cache.ts';
 import { isTooMuch, unifiedPartitions, type FileSums } from '#shared/iceberg/sum-files.ts';
@@ -26,6 +27,7 @@ export class KeptSums {
     maxSize: KEPT_BYTES_MAX,
     sizeCalculation: bytesOf,
   });
+  readonly #uses = memoryUses('file_sums');
 
   /** @param bytesMax memory that the sums of one snapshot may take while they are made */
   constructor(tables: Pick<TableReader, 'sums'>, bytesMax: number) {
@@ -39,7 +41,7 @@ export class KeptSums {
     const list = manifestListKey(tableKey(files.table, files.allowedRoots), snapshot);
     const { names } = unifiedPartitions(files.table);
     const key = JSON.stringify([files.tenant, list, snapshot.manifests, names]);
-    const known = this.#kept.get(key);
+    const known = this.#uses.of(this.#kept.get(key));
     if (known !== undefined) return known;
     const request = { ...files, snapshotId: snapshot.snapshotId, bytesMax: this.#bytesMax };
     try {

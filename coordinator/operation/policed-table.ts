@@ -7,6 +7,10 @@ type Table = { readonly policies: readonly TablePolicy[] };
 /** Whether the caller may see other rows or values than the table has. */
 export const isPoliced = ({ policies }: Table): boolean => policies.length > 0;
 
+/** Whether the caller may know how many rows the table has. */
+export const showsFigures = ({ policies }: Table, managesPolicies: boolean): boolean =>
+  policies.every(({ kind }) => managesPolicies && kind !== 'closed');
+
 /**
  * Refuses what takes rows away, or tells of them, without a look at which of them the caller may see.
  * @param what begins the message @throws FORBIDDEN

@@ -258,6 +258,19 @@ async function cpuMs(work: () => Promise<void>): Promise<number> {
   return (user + system) / 1_000 / MEASURED;
 }
 
+test('a process is started when all others have work, up to as many as may be', async () => {
+  const own = new PlannerPool({ ...OPTIONS, processes: 3 }, silentLogger);
+  const started = (): number => own.pids.filter((pid) => pid !== undefined).length;
+  await expect.poll(started, { timeout: 30_000 }).toBe(1);
+  const abort = new AbortController();
+  const slow = Array.from({ length: 4 }, () => codeOf(prepared(SLOW, abort.signal, own)));
+  await expect.poll(started, { timeout: 30_000 }).toBe(3);
+  expect(own.pids).toHaveLength(3);
+  abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  expect(await Promise.all(slow)).toEqual(slow.map(() => 'QUERY_CANCELLED'));
+  await own.close();
+});
+
 test('an abort while waiting leaves the queue', async () => {
   const abort = new AbortController();
   const slow = Array.from({ length: 2 }, () => codeOf(prepared(SLOW, abort.signal)));

@@ -25,7 +25,7 @@ import type {
 } from '../binding/planner.ts';
 
 export type PlannerPoolOptions = {
-  /** `planner.processes` */
+  /** `planner.processes`, at most */
   readonly processes: number;
   /** `planner.timeout`: a request that takes longer costs its process. */
   readonly timeoutMs: number;
@@ -52,7 +52,7 @@ type Served = { readonly request: PlannerRequest; readonly asker: Asker; readonl
 type Waiting = Asker & { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
 
 /**
- * Planner processes, each serving one request at a time. A process is killed and replaced at once when a request takes too long or too much
+ * Planner processes, each serving one request at a time: one at first, and another whenever all have work. A process is killed and replaced at once when a request takes too long or too much
  * memory, and soon when it is cancelled: DuckDB folds constants without listening to an interrupt. Because nothing interrupts a request,
  *
  * - one tenant never has all of the processes, unless there is only one;
@@ -85,7 +85,7 @@ export class PlannerPool implements Planner {
     this.#log = log;
     this.#taken = new Holdings(options.processes);
     this.#host = new PlannerHost(options.memoryLimitBytes, log);
-    for (let i = 0; i < options.processes; i += 1) this.#start();
+    this.#start();
   }
 
   async parse(request: ParseRequest, asker: Asker, signal: AbortSignal): Promise<QueryReferences> {
@@ -232,6 +232,14 @@ export class PlannerPool implements Planner {
       if (child === undefined) return;
       next?.give(child);
     }
+    this.#startAhead();
+  }
+
+  /** Starts one more process when all have work: one that nobody has needed yet would hold 60 MB for nothing. */
+  #startAhead(): void {
+    const { length: idle } = this.#idle;
+    if (idle > 0 || this.#starting > 0 || this.#busy.size >= this.#options.processes) return;
+    this.#start();
   }
 
   get #tenantMax(): number {

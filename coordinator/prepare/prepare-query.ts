@@ -108,9 +108,9 @@ async function bindNames(
     ...(await movedErrors((character) => offset + character)(rowsOf(statements, source))),
     ...(request.below ?? []),
   ]);
-  const { reading = SEEN } = request;
+  const { reading = SEEN, seesPolicies } = request;
   const bind = ({ tables, named }: QueryReferences, reads = reading) =>
-    bindTables({ references: tables, named, defaults, source, rows, reading: reads, signal });
+    bindTables({ references: tables, named, defaults, source, rows, reading: reads, seesPolicies, signal });
   const bound = await inQuery(bind(references));
   const tables = bound.filter((table) => table.kind !== 'view');
   if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };

@@ -22,7 +22,7 @@ export type PrepareRequest = {
   readonly mayShare?: boolean;
   /** Absent = as the asker may see them. */
   readonly reading?: TableReading;
-  /** The asker may manage policies: he sees why one fails. */
+  /** The asker may manage policies: he sees why one fails, and how many rows there are. */
   readonly seesPolicies?: boolean;
   /** The text asks the context for nothing but the reader and his roles (`readerContext`), as bodies of policies do; absent = for anything. */
   readonly asksReader?: true;

@@ -27,10 +27,9 @@ export async function planText(
   parts: StatementParts,
   { query, text, context, mayShare = false, reading }: Planned,
 ): Promise<PreparedQuery> {
-  const { services, request, active, values: given } = parts;
+  const { services, active, values: given } = parts;
   const startMs = active.elapsedMs();
-  const seesPolicies = request.caller.claims.privileges?.includes('MANAGE POLICIES') === true;
-  const more = { mayShare, reading: readingOf(query, reading), seesPolicies };
+  const more = { mayShare, reading: readingOf(query, reading) };
   const values = text.places(placesIn(query, given));
   const work = (one: PrepareRequest): Promise<PreparedQuery> => services.compiler.prepareQuery({ ...one, ...more });
   const prepared = await prepareDerivedText(parts, query, text, { context, values, work });

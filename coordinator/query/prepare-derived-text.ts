@@ -1,5 +1,6 @@
 import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
+import { managesPolicies } from '../auth/authenticate.ts';
 import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -25,7 +26,9 @@ export async function prepareDerivedText<T>(
   const { planner } = services.compiler;
   const { signal } = active;
   try {
-    return await work({ sql: derived.text, offset: 0, values, context, asker, tables, planner, signal });
+    const seesPolicies = managesPolicies(request.caller);
+    const asked = { sql: derived.text, offset: 0, values, context, asker, tables, planner, signal, seesPolicies };
+    return await work(asked);
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     if (error.position === undefined) throw error;

@@ -68,6 +68,8 @@ export type TablesRequest = {
   /** Rows and tables that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
   readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
   readonly reading?: TableReading;
+  /** The asker may manage policies: he sees what metadata tables tell of rows. */
+  readonly seesPolicies?: boolean | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -283,18 +285,18 @@ type BindPlace = {
 };
 
 /**
- * Reads a metadata table. Who may read the table may read it; where a policy stands between the table and its reader, which this
- * coordinator cannot apply, it shows no value of a row.
+ * Reads a metadata table. Who may read the table may read it; where a policy stands between the table and its reader, it shows
+ * no value of a row, but to those who may manage policies.
  */
 async function bindMetadataTable(
   table: FoundTable,
   { what, title, travel }: { readonly what: MetadataTable; readonly title: string; readonly travel: TimeTravel | null },
-  { source, named, signal }: TablesRequest,
+  { source, named, seesPolicies = false, signal }: TablesRequest,
 ): Promise<RowsBinding> {
   requireTableAction(table, 'table.select');
   const { metadata, allowedRoots, credential, policies, version } = table;
   requireNotClosed(policies, title);
-  const withValues = policies.length === 0;
+  const withValues = policies.length === 0 || seesPolicies;
   // Its rows are values of rows.
   if (what === 'partitions' && !withValues) {
     throw new SkeinError('NOT_SUPPORTED', `policies apply to the table: ${title} would show values of rows`);

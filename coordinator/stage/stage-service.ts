@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { principalOf } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';
@@ -8,9 +9,9 @@ import { signUrl, verifyUrl, type SignedRequest } from './signed-url.ts';
 import { openStageFile, requireStageFile, type OpenedStageFile, type StageFile } from './stage-files.ts';
 import { parseStageReference, type StageReference } from './stage-reference.ts';
 import { StageUploads } from './stage-uploads.ts';
-import { STORE_PART_BYTES_MIN, storeSigner } from './store-signer.ts';
+import { catalogSigner, holdsToSize, STORE_PART_BYTES_MIN, storeSigner } from './store-signer.ts';
 import type { SentPart } from './upload-parts.ts';
-import { fileUrl, partUrls, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
+import { fileUrls, partUrls, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
 
 /** URLs that are signed before others have a turn. */
 const URLS_AT_ONCE = 100;
@@ -64,21 +65,29 @@ export class StageService {
     const until = this.#expiry(request.expiresInMs);
     const action = method === 'PUT' ? 'stage.write' : 'stage.read';
     const stage = await openStage(stageOf(request.stage), action, asker);
-    const to = { stage, principal: asker.caller.claims };
-    const signer = request.through === 'coordinator' ? this.#ownSigner(base) : this.#signer(stage, base);
+    const principal = asker.caller.claims;
+    const own = this.#ownSigner(base);
+    const ofStage = this.#signer(stage, base);
+    const ofCatalog = catalogSigner(stage, { catalog: this.#options.catalog, principal });
+    const signer = request.through === 'coordinator' ? own : (ofCatalog ?? ofStage);
     const expiresAtMs = Math.min(until, signer.endsAtMs);
-    const urls: FileUrl[] = [];
     const findUpload = this.#uploadFinder(asker, stage.id);
-    for (const { path, size, part } of files) {
+    const wish = async ({ path, size, part }: WantedFile) => {
       const sized = size === undefined || method === 'GET' ? {} : { sizeBytes: this.#checked(size) };
-      if (part === undefined) urls.push(await fileUrl(signer, to, { path, method, expiresAtMs, ...sized }));
-      else {
-        const upload = await findUpload(path, part.uploadId);
-        const of = upload.storeUploadId === null ? this.#ownSigner(base) : this.#signer(stage, base);
-        const file = { ...sized, path, method, part: { ...part, uploadId: upload.storeUploadId ?? upload.id } };
-        urls.push(await fileUrl(of, to, { ...file, expiresAtMs: Math.min(expiresAtMs, upload.expiresAtMs) }));
+      const common = { ...sized, path, method, stageId: stage.id, principal: principalOf(principal) };
+      if (part === undefined) {
+        const request = { ...common, expiresAtMs };
+        return { signer: holdsToSize(stage, request) ? signer : own, request };
       }
-      if (urls.length % URLS_AT_ONCE === 0) await nextTurn();
+      const upload = await findUpload(path, part.uploadId);
+      const endMs = Math.min(expiresAtMs, upload.expiresAtMs);
+      const request = { ...common, part: { ...part, uploadId: upload.storeUploadId ?? upload.id }, expiresAtMs: endMs };
+      return { signer: upload.storeUploadId === null ? own : ofStage, request };
+    };
+    const urls: FileUrl[] = [];
+    for (let at = 0; at < files.length; at += URLS_AT_ONCE) {
+      urls.push(...(await fileUrls(await Promise.all(files.slice(at, at + URLS_AT_ONCE).map(wish)))));
+      await nextTurn();
     }
     return urls;
   }
@@ -167,7 +176,11 @@ export class StageService {
   }
 
   #ownSigner(base: string): UrlSigner {
-    return { endsAtMs: Infinity, sign: (request) => signUrl(request, base, this.#options.keyring) };
+    const { keyring } = this.#options;
+    return {
+      endsAtMs: Infinity,
+      sign: (requests) => Promise.resolve(requests.map((request) => ({ url: signUrl(request, base, keyring) }))),
+    };
   }
 
   /** The size of a file that goes to the store itself, where nobody counts its bytes. @throws PAYLOAD_TOO_LARGE */

@@ -1,15 +1,28 @@
 import { principalOf, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { Stage, StageUpload } from '../catalog-client/stage-catalog.ts';
+import { must } from '#shared/must.ts';
+import { BYTES_TYPE } from '#shared/stage/attachment.ts';
+import type { StageUpload } from '../catalog-client/stage-catalog.ts';
 import type { SignedRequest } from './signed-url.ts';
 
 /** Makes the URLs by which clients reach the files of a stage: the coordinator's own, or those of the store in which they lie. */
 export interface UrlSigner {
   /** Time at which its URLs end at the latest. */
   readonly endsAtMs: number;
-  /** @throws INVALID_REQUEST for a body that is too large for one request */
-  sign(request: SignedRequest): Promise<string> | string;
+  /**
+   * Signs requests of one method that end at one time. @returns the URLs in the order of the requests
+   * @throws INVALID_REQUEST for a body that is too large for one request
+   */
+  sign(requests: readonly SignedRequest[]): Promise<readonly SignedUrl[]>;
 }
+
+type SignedUrl = {
+  readonly url: string;
+  /** The request has to have them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent = as was asked for. */
+  readonly expiresAtMs?: number;
+};
 
 export type FileUrl = {
   readonly path: string;
@@ -31,22 +44,22 @@ const PARTS_UNKNOWN = 100;
 export const PART_BYTES_DEFAULT = 64 * 2 ** 20;
 export const PART_BYTES_MIN = 2 ** 20;
 
-/** A URL for one request on one file. */
-export async function fileUrl(
-  signer: UrlSigner,
-  to: { readonly stage: Stage; readonly principal: Principal },
-  file: {
-    readonly path: string;
-    readonly method: 'PUT' | 'GET';
-    readonly sizeBytes?: number;
-    readonly part?: { readonly uploadId: string; readonly number: number };
-    readonly expiresAtMs: number;
-  },
-): Promise<FileUrl> {
-  const { path, method, expiresAtMs } = file;
-  const headers = method === 'PUT' ? { 'content-type': 'application/octet-stream' } : {};
-  const url = await signer.sign({ ...file, stageId: to.stage.id, principal: principalOf(to.principal) });
-  return { path, method, url, headers, expiresAtMs };
+/** The URLs of some requests, in their order; each signer is asked once. */
+export async function fileUrls(
+  wanted: readonly { readonly signer: UrlSigner; readonly request: SignedRequest }[],
+): Promise<readonly FileUrl[]> {
+  const signed = new Map<SignedRequest, SignedUrl>();
+  for (const signer of new Set(wanted.map((one) => one.signer))) {
+    const requests = wanted.filter((one) => one.signer === signer).map(({ request }) => request);
+    const urls = await signer.sign(requests);
+    for (const [i, request] of requests.entries()) signed.set(request, must(urls[i], 'each request has a URL'));
+  }
+  return wanted.map(({ request }) => {
+    const { method, path } = request;
+    const { url, headers, expiresAtMs = request.expiresAtMs } = must(signed.get(request), 'it was signed');
+    const type = method === 'PUT' ? { 'content-type': BYTES_TYPE } : {};
+    return { path, method, url, headers: { ...type, ...headers }, expiresAtMs };
+  });
 }
 
 /**
@@ -78,22 +91,20 @@ export function planParts(sizeBytes: number | null, partBytes: number | null, pa
 }
 
 /** The URL of each part of an upload. */
-export const partUrls = (
+export async function partUrls(
   signer: UrlSigner,
   to: { readonly principal: Principal; readonly upload: StageUpload; readonly expiresAtMs: number },
   parts: UploadPlan['parts'],
-): Promise<readonly { readonly number: number; readonly url: string }[]> =>
-  Promise.all(
-    parts.map(async ({ number, sizeBytes }) => ({
-      number,
-      url: await signer.sign({
-        method: 'PUT',
-        stageId: to.upload.stage.id,
-        path: to.upload.path,
-        principal: principalOf(to.principal),
-        expiresAtMs: to.expiresAtMs,
-        part: { uploadId: to.upload.storeUploadId ?? to.upload.id, number },
-        ...(sizeBytes === null ? {} : { sizeBytes }),
-      }),
-    })),
-  );
+): Promise<readonly { readonly number: number; readonly url: string }[]> {
+  const requests = parts.map(({ number, sizeBytes }) => ({
+    method: 'PUT' as const,
+    stageId: to.upload.stage.id,
+    path: to.upload.path,
+    principal: principalOf(to.principal),
+    expiresAtMs: to.expiresAtMs,
+    part: { uploadId: to.upload.storeUploadId ?? to.upload.id, number },
+    ...(sizeBytes === null ? {} : { sizeBytes }),
+  }));
+  const urls = await signer.sign(requests);
+  return parts.map(({ number }, i) => ({ number, url: must(urls[i], 'each part has a URL').url }));
+}

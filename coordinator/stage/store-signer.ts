@@ -1,6 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
+import { attachmentOf, BYTES_TYPE } from '#shared/stage/attachment.ts';
+import { storeKind } from '#shared/storage/location.ts';
 import { presign } from '#shared/storage/s3/presign.ts';
-import type { Stage } from '../catalog-client/stage-catalog.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
+import type { SignedRequest } from './signed-url.ts';
 import type { UrlSigner } from './stage-urls.ts';
 
 /** Largest body of one request, and smallest part of an upload but for the last, as S3 has them. */
@@ -19,29 +23,56 @@ export function storeSigner(
   const key = { ...credential, endpoint: clientEndpoint };
   return {
     endsAtMs: credential.expiresAtMs,
-    sign: ({ method, path, part, sizeBytes, expiresAtMs }) => {
-      if ((sizeBytes ?? 0) > BODY_BYTES_MAX) {
-        throw new SkeinError(
-          'INVALID_REQUEST',
-          `one request puts ${BODY_BYTES_MAX} bytes at most: ${path} comes in parts`,
-        );
-      }
-      const query =
-        part === undefined ? answerAs(method, path) : { partNumber: String(part.number), uploadId: part.uploadId };
-      return presign(key, { method, location: `${location}/${path}`, query, sizeBytes, expiresAtMs }, nowMs());
+    sign: (requests) =>
+      Promise.all(
+        requests.map(async ({ method, path, part, sizeBytes, expiresAtMs }) => {
+          if ((sizeBytes ?? 0) > BODY_BYTES_MAX) {
+            throw new SkeinError(
+              'INVALID_REQUEST',
+              `one request puts ${BODY_BYTES_MAX} bytes at most: ${path} comes in parts`,
+            );
+          }
+          const query =
+            part === undefined ? answerAs(method, path) : { partNumber: String(part.number), uploadId: part.uploadId };
+          const request = { method, location: `${location}/${path}`, query, sizeBytes, expiresAtMs };
+          return { url: await presign(key, request, nowMs()) };
+        }),
+      ),
+  };
+}
+
+/**
+ * The same where the catalog signs, because the key of the stage cannot. Undefined where it does not.
+ * @param asker who has the right to the stage
+ */
+export function catalogSigner(
+  { id: stageId, credential, signs }: Pick<Stage, 'id' | 'credential' | 'signs'>,
+  { catalog, principal }: { readonly catalog: Pick<StageCatalog, 'sign'>; readonly principal: Principal },
+): UrlSigner | undefined {
+  if (!signs || credential === null || credential.kind === 'file') return undefined;
+  return {
+    endsAtMs: credential.expiresAtMs ?? Infinity,
+    sign: async (requests) => {
+      const [first] = requests;
+      if (first === undefined) return [];
+      const { method, expiresAtMs } = first;
+      const files = requests.map(({ path, sizeBytes = null }) => ({ path, sizeBytes }));
+      return catalog.sign(principal, method === 'PUT' ? 'stage.write' : 'stage.read', { stageId, files, expiresAtMs });
     },
   };
 }
+
+/** Whether the store itself refuses a body of another length than was signed, where one was: an address of Azure's holds nobody to it. */
+export const holdsToSize = (
+  { location }: Pick<Stage, 'location'>,
+  { method, sizeBytes }: Pick<SignedRequest, 'method' | 'sizeBytes'>,
+): boolean => method === 'GET' || sizeBytes === undefined || storeKind(location) !== 'adls';
 
 /** The answer to a GET is bytes for a file, whatever type its writer has given it: no browser shows it as a page of the store. */
 const answerAs = (method: 'PUT' | 'GET', path: string): Readonly<Record<string, string>> =>
   method === 'PUT'
     ? {}
     : {
-        'response-content-type': 'application/octet-stream',
-        'response-content-disposition': `attachment; filename*=UTF-8''${headerText(path.split('/').at(-1) ?? '')}`,
+        'response-content-type': BYTES_TYPE,
+        'response-content-disposition': attachmentOf(path),
       };
-
-/** A text as a parameter of a header has it (RFC 5987), in which fewer characters stand for themselves than in a URL. */
-export const headerText = (text: string): string =>
-  encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);

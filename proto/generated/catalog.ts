@@ -110,9 +110,13 @@ import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from './skein/catalog/v1/RunOperationRequest.ts';
 import type { SignInReplyInput as _skein_catalog_v1_SignInReplyInput, SignInReply as _skein_catalog_v1_SignInReply } from './skein/catalog/v1/SignInReply.ts';
 import type { SignInRequestInput as _skein_catalog_v1_SignInRequestInput, SignInRequest as _skein_catalog_v1_SignInRequest } from './skein/catalog/v1/SignInRequest.ts';
+import type { SignStageRequestsRequestInput as _skein_catalog_v1_SignStageRequestsRequestInput, SignStageRequestsRequest as _skein_catalog_v1_SignStageRequestsRequest } from './skein/catalog/v1/SignStageRequestsRequest.ts';
+import type { SignedStageRequestInput as _skein_catalog_v1_SignedStageRequestInput, SignedStageRequest as _skein_catalog_v1_SignedStageRequest } from './skein/catalog/v1/SignedStageRequest.ts';
+import type { SignedStageRequestsInput as _skein_catalog_v1_SignedStageRequestsInput, SignedStageRequests as _skein_catalog_v1_SignedStageRequests } from './skein/catalog/v1/SignedStageRequests.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from './skein/catalog/v1/SigningKeys.ts';
 import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from './skein/catalog/v1/Stage.ts';
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from './skein/catalog/v1/StageList.ts';
+import type { StageRequestInput as _skein_catalog_v1_StageRequestInput, StageRequest as _skein_catalog_v1_StageRequest } from './skein/catalog/v1/StageRequest.ts';
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from './skein/catalog/v1/StageTableRequest.ts';
 import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from './skein/catalog/v1/StageUpload.ts';
 import type { StagedFileInput as _skein_catalog_v1_StagedFileInput, StagedFile as _skein_catalog_v1_StagedFile } from './skein/catalog/v1/StagedFile.ts';
@@ -243,9 +247,13 @@ export interface ProtoGrpcType {
         RunOperationRequest: MessageTypeDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationRequest>
         SignInReply: MessageTypeDefinition<_skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInReply>
         SignInRequest: MessageTypeDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInRequest>
+        SignStageRequestsRequest: MessageTypeDefinition<_skein_catalog_v1_SignStageRequestsRequestInput, _skein_catalog_v1_SignStageRequestsRequest>
+        SignedStageRequest: MessageTypeDefinition<_skein_catalog_v1_SignedStageRequestInput, _skein_catalog_v1_SignedStageRequest>
+        SignedStageRequests: MessageTypeDefinition<_skein_catalog_v1_SignedStageRequestsInput, _skein_catalog_v1_SignedStageRequests>
         SigningKeys: MessageTypeDefinition<_skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_SigningKeys>
         Stage: MessageTypeDefinition<_skein_catalog_v1_StageInput, _skein_catalog_v1_Stage>
         StageList: MessageTypeDefinition<_skein_catalog_v1_StageListInput, _skein_catalog_v1_StageList>
+        StageRequest: MessageTypeDefinition<_skein_catalog_v1_StageRequestInput, _skein_catalog_v1_StageRequest>
         StageTableRequest: MessageTypeDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_StageTableRequest>
         StageUpload: MessageTypeDefinition<_skein_catalog_v1_StageUploadInput, _skein_catalog_v1_StageUpload>
         StagedFile: MessageTypeDefinition<_skein_catalog_v1_StagedFileInput, _skein_catalog_v1_StagedFile>

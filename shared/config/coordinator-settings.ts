@@ -33,6 +33,10 @@ export const COORDINATOR_SETTINGS = {
     0,
     'Time after which a connection of the Postgres wire ends that waits for its client outside of a transaction; 0 = never',
   ),
+  'coordinator.postgres_stall_timeout': duration(
+    300_000,
+    'Time after which a connection of the Postgres wire ends whose client has sent a part of a message or of a COPY, and nothing since; 0 = never',
+  ),
   'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
   'coordinator.flight_bound_bytes_max': bytes(

@@ -1,5 +1,5 @@
 """Writes and reads a table in a bucket by the credentials that its catalog gives. Arguments: catalog URL, token, catalog,
-properties of the client as JSON."""
+properties of the client as JSON, the schema to make."""
 
 import json
 import os
@@ -20,22 +20,23 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.expressions import EqualTo
 
 url, token, name = sys.argv[1:4]
+schema = sys.argv[5] if len(sys.argv) > 5 else "py"
 catalog = load_catalog("skein", type="rest", uri=url, token=token, warehouse=name, **own)
 seen = {}
 
 
 def rows():
-    table = catalog.load_table("py.t")
+    table = catalog.load_table(f"{schema}.t")
     return sorted(table.scan().to_arrow().to_pydict()["a"])
 
 
-catalog.create_namespace("py")
-table = catalog.create_table("py.t", schema=pa.schema([("a", pa.int64())]))
+catalog.create_namespace(schema)
+table = catalog.create_table(f"{schema}.t", schema=pa.schema([("a", pa.int64())]))
 table.append(pa.table({"a": [1, 2, 3]}))
 seen["rows"] = rows()
 table.delete(EqualTo("a", 2))
 seen["kept"] = rows()
-catalog.load_table("py.t").append(pa.table({"a": [4]}))
+catalog.load_table(f"{schema}.t").append(pa.table({"a": [4]}))
 seen["appended"] = rows()
 if packages is not None:
     seen["version"] = pyiceberg.__version__

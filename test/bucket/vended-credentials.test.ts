@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JsonObject } from '#shared/json.ts';
+import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
@@ -269,4 +273,53 @@ test('PyIceberg creates, writes, reads and deletes with nothing but a token', as
     await python('test/bucket/pyiceberg_vended.py', catalog.running.url, catalog.token, 'cloud'),
   );
   expect(seen).toEqual({ rows: [1, 2, 3], kept: [1, 3], appended: [1, 3, 4], io: 'PyArrowFileIO' });
+}, 120_000);
+
+/** A catalog in front of ours, whose answers have one more entry, of another key, for the folders that `prefixOf` makes of a table's. */
+async function withAnotherKey(
+  prefixOf: (prefix: string) => string,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await buffer(request);
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).filter(
+          ([name]) => !/^(host|connection|content-length|accept-encoding)$/.test(name),
+        ),
+      ) as Record<string, string>;
+      const { method = 'GET', url = '/' } = request;
+      const sent = method === 'GET' || method === 'HEAD' ? {} : { body };
+      const answer = await fetch(`${catalog.running.url}${url}`, { method, headers, ...sent });
+      const text = await answer.text();
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(text.includes('storage-credentials') ? twoKeys(text) : text);
+    })();
+  });
+  const twoKeys = (text: string): string => {
+    const loaded = parseJson(text) as JsonObject;
+    const [own] = credentialsOf({ body: loaded });
+    if (own === undefined) return text;
+    const config = { ...own.config, 's3.access-key-id': 'another', 's3.secret-access-key': 'another' };
+    return printJson({ ...loaded, 'storage-credentials': [{ prefix: prefixOf(own.prefix), config }, own] });
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+test('PyIceberg takes the entry whose prefix is the longest that matches: ours, and not one above it', async () => {
+  await using above = await withAnotherKey((prefix) => prefix.slice(0, prefix.lastIndexOf('/', prefix.length - 2) + 1));
+  const seen: unknown = JSON.parse(
+    await python('test/bucket/pyiceberg_vended.py', above.url, catalog.token, 'cloud', '{}', 'above'),
+  );
+  expect(seen).toMatchObject({ appended: [1, 3, 4] });
+  await using below = await withAnotherKey((prefix) => `${prefix.replace(/\/$/, '')}/metadata`);
+  const failed = python('test/bucket/pyiceberg_vended.py', below.url, catalog.token, 'cloud', '{}', 'below');
+  await expect(failed).rejects.toThrow(/INVALID_ACCESS_KEY_ID/);
 }, 120_000);

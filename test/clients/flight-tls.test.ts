@@ -9,12 +9,13 @@ import { must } from '#shared/must.ts';
 import { ADMIN_PASSWORD, settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { featuresOf, TLS } from '#test/support/feature-matrix.ts';
 import { compileJava, FLIGHT_JDBC, java, mavenFile } from '#test/support/java.ts';
+import { postgresProgram } from '#test/support/postgres-programs.ts';
 import { pythonIn } from '#test/support/python.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
 /**
- * The doors show a certificate; every client of Flight SQL decides by itself whether it takes it. The Rust client is not among them: the
- * package of npm was built without any authority, and takes none.
+ * The doors show a certificate; every client of Flight SQL decides by itself whether it takes it, and so does libpq of the Postgres wire with
+ * `sslmode=verify-full`. The Rust client is not among them: the package of npm was built without any authority, and takes none.
  */
 let ours: IssuedCertificate;
 let others: IssuedCertificate;
@@ -24,7 +25,8 @@ let port: number;
 let jdbc: string;
 
 const CLIENTS = ['ADBC (Go)', 'pyarrow (C++)', 'JDBC (Java)'] as const;
-type Outcomes = Readonly<Record<(typeof CLIENTS)[number], string>>;
+const EVERY = [...CLIENTS, 'psql'] as const;
+type Outcomes = Readonly<Record<(typeof EVERY)[number], string>>;
 const path = (name: string): string => join(folder, name);
 const HOSTS = ['localhost', '127.0.0.1'];
 
@@ -82,14 +84,24 @@ async function outcomes(authority: string): Promise<Outcomes> {
     trust,
   );
   const { stdout } = await java(jdbc, {}, ['FlightTls', `localhost:${port}`, ...signIn, trust]);
-  return { ...(JSON.parse(python) as Outcomes), 'JDBC (Java)': stdout.trim() };
+  return { ...(JSON.parse(python) as Outcomes), 'JDBC (Java)': stdout.trim(), psql: await overPsql(trust) };
 }
 
-const ALL = Object.fromEntries(CLIENTS.map((client) => [client, 'ok']));
+async function overPsql(trust: string): Promise<string> {
+  const url = new URL(must(cluster.ready.postgres_url, 'it serves the Postgres wire'));
+  [url.hostname, url.username, url.password, url.pathname] = ['localhost', cluster.ready.user, ADMIN_PASSWORD, '/lake'];
+  url.search = new URLSearchParams({ sslmode: 'verify-full', sslrootcert: trust }).toString();
+  return postgresProgram('psql', ['-X', '-A', '-t', '-c', "SELECT 'ok'", url.href]).then(
+    (out) => out.trim(),
+    (error: unknown) => String(error),
+  );
+}
+
+const ALL = Object.fromEntries(EVERY.map((client) => [client, 'ok']));
 const accepted = async (authority: string): Promise<void> => expect(await outcomes(authority)).toEqual(ALL);
 async function refused(authority: string): Promise<void> {
   const said = await outcomes(authority);
-  expect(CLIENTS.filter((client) => said[client] === 'ok')).toEqual([]);
+  expect(EVERY.filter((client) => said[client] === 'ok')).toEqual([]);
 }
 
 test('every client signs in with the right authority, and none with another or without one', async () => {

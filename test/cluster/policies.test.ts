@@ -124,7 +124,17 @@ describe('statements', () => {
       ['m', false, 1, false],
       ['t', true, null, true],
     ]);
-    expect((await run(sizes, 'all_rows')).rows[1]).toEqual(['t', true, 1, false]);
+    for (const user of ['all_rows', 'max']) {
+      expect([user, (await run(sizes, user)).rows[1]]).toEqual([user, ['t', true, 1, false]]);
+      expect([user, (await run(`SELECT record_count FROM ${S}."t$files"`, user)).rows]).toEqual([user, [[1]]]);
+    }
+    expect((await run(`SELECT record_count FROM ${S}."t$files"`, 'ann')).rows).toEqual([[null]]);
+    const described = async (user: string): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${await cluster.token({ tenant: T, user })}` };
+      const answer = await fetch(`${cluster.queryUrl}/api/catalogs/${T}/namespaces/s/tables/t`, { headers });
+      return ((await answer.json()) as { readonly record_count: unknown }).record_count;
+    };
+    expect([await described('ann'), await described('max'), await described('all_rows')]).toEqual([null, 1, 1]);
   });
 
   test('the first statement of a principal knows all bindings: no registry is filled, and empty means none', async () => {

@@ -177,6 +177,37 @@ test('plans and profiles show what is below policies to those alone who manage t
   }
 });
 
+test('a statement that runs tells as little as one that has ended', async () => {
+  await done(
+    `CREATE TABLE ${S}.live AS SELECT i AS id, CASE i % 3 WHEN 0 THEN 'eu' ELSE 'us' END AS region FROM range(3000) r(i)`,
+    `ALTER TABLE ${S}.live ADD ROW ACCESS POLICY ${S}.eu ON (region)`,
+  );
+  const headers = { authorization: `Bearer ${await cluster.token({ tenant: T, user: 'ann' })}` };
+  for (const sessionId of [session.single, session.force]) {
+    const queryId = randomUUID();
+    const stream = new AbortController();
+    // It runs until it is aborted, because nobody reads its rows.
+    const response = await fetch(`${cluster.queryUrl}/api/query`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'x-skein-query-id': queryId,
+        'x-skein-session': sessionId,
+      },
+      body: JSON.stringify({ sql: `SELECT id, range FROM ${S}.live, range(5000000) WHERE id > 5` }),
+      signal: stream.signal,
+    });
+    expect(response.status).toBe(200);
+    const live = await (await fetch(`${cluster.queryUrl}/api/query-history/${queryId}/profile`, { headers })).text();
+    stream.abort();
+    expect(live).toContain('"status":"running"');
+    expect(live).toContain('"stages":[{');
+    expect(HIDDEN.exec(live)?.[0]).toBeUndefined();
+    expect(live).not.toMatch(/"\w*[rR]ows":(?:2000|3000)\b/);
+  }
+});
+
 test('the text of an error in a body is not in the record of the statement', async () => {
   await done(
     `CREATE TABLE ${S}.e AS SELECT 'secret' AS v`,

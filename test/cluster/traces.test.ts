@@ -71,6 +71,25 @@ test('a statement that failed says with which code, and so does its task', async
   expect(attributesOf(must(task, 'the task that failed'))).toMatchObject({ 'error.type': 'INVALID_CAST' });
 });
 
+test('a trace tells of a table with policies what left it, and neither what was read nor what policies look up', async () => {
+  await cluster.sql(`CREATE TABLE lake.tpch.shown AS SELECT '1-URGENT' AS priority`);
+  await cluster.sql(
+    `CREATE ROW ACCESS POLICY lake.tpch.urgent AS (p VARCHAR) RETURNS BOOLEAN -> p IN (SELECT priority FROM lake.tpch.shown)`,
+  );
+  await cluster.sql('ALTER TABLE lake.tpch.orders ADD ROW ACCESS POLICY lake.tpch.urgent ON (o_orderpriority)');
+  for (const how of ['auto', 'apart']) {
+    await cluster.sql(`SET skein.policy_tasks = '${how}'`, session);
+    const { spans } = await traced(
+      'SELECT o_custkey, count(*) FROM lake.tpch.orders WHERE o_totalprice > 0 GROUP BY ALL',
+    );
+    const told = spans.flatMap((span) => Object.entries(attributesOf(span)));
+    expect([how, told.filter(([name]) => name === 'skein.rows').length]).not.toEqual([how, 0]);
+    // The table has 15,000 rows.
+    expect([how, told.filter(([, value]) => Number(value) === 15_000)]).toEqual([how, []]);
+    expect([how, told.filter(([, value]) => String(value).includes('shown'))]).toEqual([how, []]);
+  }
+});
+
 test('the last statements reach the collector when the cluster stops', async () => {
   await cluster.sql('SELECT 4711');
   const before = collector.spans.length;

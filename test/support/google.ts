@@ -2,6 +2,7 @@ import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startFakeGcs } from './fake-gcs.ts';
+import { askedHeaders, isSigned, signatureProblem } from './google-signatures.ts';
 import { parseCondition, type Condition, type ConditionRequest } from './cel-condition.ts';
 
 /**
@@ -128,12 +129,24 @@ class GoogleServer {
     if (url.pathname === '/token') return this.#giveToken(new URLSearchParams(body.toString()), answer);
     if (url.pathname === '/v1/token') return this.#exchange(new URLSearchParams(body.toString()), answer);
     if (url.pathname.startsWith('/computeMetadata/')) return this.#machineToken(incoming, answer);
+    if (isSigned(incoming.url ?? '')) return this.#answerSigned(incoming, body, answer);
     const token = /^Bearer (.+)$/.exec(incoming.headers.authorization ?? '')?.[1] ?? '';
     const grant = this.#grants.get(token);
     if (grant === undefined || grant.endsMs < Date.now()) return refuse(answer, 401, 'authError');
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
     if (this.#hasPart(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
+  }
+
+  /** By an address that the account has signed; another answer than to a token, in XML. */
+  async #answerSigned(incoming: IncomingMessage, body: Buffer, answer: ServerResponse): Promise<void> {
+    const { method = '', url: target = '', headers } = incoming;
+    const account = { email: EMAIL, publicKey: this.#keys.publicKey };
+    const request = { method, target, headers, bodyBytes: body.length };
+    const problem = signatureProblem(request, account, Date.now() + this.aheadMs);
+    if (problem === undefined) return this.#forward(incoming, body, answer, askedHeaders(target));
+    const status = problem.startsWith('Entity') || problem === 'InvalidArgument' ? 400 : 403;
+    answer.writeHead(status, { 'content-type': 'application/xml' }).end(`<Error><Code>${problem}</Code></Error>`);
   }
 
   #giveToken(form: URLSearchParams, answer: ServerResponse): void {
@@ -193,7 +206,12 @@ class GoogleServer {
     return false;
   }
 
-  async #forward(incoming: IncomingMessage, body: Buffer, answer: ServerResponse): Promise<void> {
+  async #forward(
+    incoming: IncomingMessage,
+    body: Buffer,
+    answer: ServerResponse,
+    asked: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const { hostname, port } = new URL(this.upstream);
     const { authorization: _authorization, ...headers } = incoming.headers;
     await new Promise<void>((resolve, reject) => {
@@ -208,7 +226,7 @@ class GoogleServer {
         },
         (given) => {
           const { date: _date, ...rest } = given.headers;
-          answer.writeHead(given.statusCode ?? 500, rest);
+          answer.writeHead(given.statusCode ?? 500, { ...rest, ...asked });
           given.pipe(answer).on('finish', resolve).on('error', reject);
         },
       );

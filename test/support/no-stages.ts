@@ -26,6 +26,7 @@ export function noStages(): StageApi {
     openById: refuse,
     list: refuse,
     loaded: refuse,
+    sign: refuse,
     beginUpload: refuse,
     findUpload: refuse,
     endUpload: refuse,

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryUses } from '#shared/memory-uses.ts';
 import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
@@ -78,8 +79,10 @@ export class TaskInstance implements Disposable {
   #bounds: readonly BoundedFamily[] = [];
   /** Statements of earlier tasks by their texts, the one used last at the end: a text that comes again is not bound and planned again. */
   readonly #kept = new Map<string, PreparedStatement>();
+  readonly #uses: MemoryUses;
 
-  constructor(spillDir: string, callbacks: InputCallbacks) {
+  constructor(spillDir: string, callbacks: InputCallbacks, uses: MemoryUses = new MemoryUses()) {
+    this.#uses = uses;
     makeFoldersSync(spillDir, { mode: 0o700 });
     this.#spillDir = spillDir;
     this.instance = Instance.open({ ...OPTIONS, temp_directory: spillDir });
@@ -129,7 +132,7 @@ export class TaskInstance implements Disposable {
    * @throws as `PreparedStatement`
    */
   prepare(sql: string): PreparedStatement {
-    const kept = this.#kept.get(sql);
+    const kept = this.#uses.of(this.#kept.get(sql));
     this.#kept.delete(sql);
     return kept ?? new PreparedStatement(this.connection, sql);
   }
@@ -260,13 +263,16 @@ export class InstancePool implements Disposable {
   readonly #idle: Idle[] = [];
   readonly #folders = new Map<string, Set<string>>();
   readonly #callbacks = new InputCallbacks();
+  readonly #uses: MemoryUses | undefined;
   #blank: TaskInstance | undefined;
   #created = 0;
   #isDisposed = false;
 
-  constructor(spillDir: string, limits: IdleLimits) {
+  /** @param uses counts the statements that instances still have prepared */
+  constructor(spillDir: string, limits: IdleLimits, uses?: MemoryUses) {
     this.#spillDir = spillDir;
     this.#limits = limits;
+    this.#uses = uses;
   }
 
   /**
@@ -349,7 +355,7 @@ export class InstancePool implements Disposable {
 
   #create(): TaskInstance {
     this.#created++;
-    return new TaskInstance(join(this.#spillDir, `instance-${this.#created}`), this.#callbacks);
+    return new TaskInstance(join(this.#spillDir, `instance-${this.#created}`), this.#callbacks, this.#uses);
   }
 
   [Symbol.dispose](): void {

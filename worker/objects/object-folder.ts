@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { MemoryUses } from '#shared/memory-uses.ts';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { PRIVATE_MODE } from '#shared/storage/private-folder.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
@@ -33,13 +34,20 @@ export class ObjectFolder {
   readonly settings: ObjectFolderSettings;
   readonly #slot: string;
   readonly #tell: (message: ReadsMessage) => void;
+  readonly #uses: MemoryUses;
   /** Kept copies whose bytes were compared with their checksums since this process began, by path. */
   readonly #opened = new LRUCache<string, ObjectCopy>({ max: OPENED_MAX });
   /** Bytes of kept copies that were told of late, by path. */
   readonly #told = new LRUCache<string, number>({ max: OPENED_MAX, ttl: TOLD_MS });
 
   /** @param tell the main thread, which decides what is kept */
-  constructor(settings: ObjectFolderSettings, slot: string, tell: (message: ReadsMessage) => void) {
+  constructor(
+    settings: ObjectFolderSettings,
+    slot: string,
+    tell: (message: ReadsMessage) => void,
+    uses: MemoryUses = new MemoryUses(),
+  ) {
+    this.#uses = uses;
     this.settings = settings;
     this.#slot = slot;
     this.#tell = tell;
@@ -56,6 +64,10 @@ export class ObjectFolder {
 
   /** A kept copy, which stays until `release`. */
   async find(wanted: ObjectName): Promise<ObjectCopy | undefined> {
+    return this.#uses.of(await this.#findKept(wanted));
+  }
+
+  async #findKept(wanted: ObjectName): Promise<ObjectCopy | undefined> {
     const folder = this.#keptFolder(wanted);
     for (const name of await readdir(folder).catch(() => [])) {
       if (!isData(name)) continue;

@@ -50,6 +50,8 @@ export class SlotThread {
   /** @param tell tells the main thread which files were read */
   constructor(settings: SlotSettings, threadId: number, tell: (message: ReadsMessage) => void) {
     this.#threadId = threadId;
+    const usesOf = (memory: keyof SlotSettings['memoryUses']): MemoryUses =>
+      new MemoryUses(settings.memoryUses[memory]);
     const stamp = new QuantumStamp(settings.stamp);
     const thread = currentThread();
     stamp.setThread(thread);
@@ -57,17 +59,14 @@ export class SlotThread {
     if (!settings.isExpress) restorePriority(thread);
     this.#tools = {
       settings,
-      pool: new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle),
-      footers: new FooterCache(new MemoryUses(settings.memoryUses.footers)),
-      rowCache: new RowCache(settings.rowCacheBytes, new MemoryUses(settings.memoryUses.rows)),
+      pool: new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle, usesOf('statements')),
+      footers: new FooterCache(usesOf('footers')),
+      rowCache: new RowCache(settings.rowCacheBytes, usesOf('rows')),
       stamp,
       scheduler: schedulerOf(settings, stamp),
     };
-    this.#copyReader =
-      settings.copies === null
-        ? undefined
-        : new CopyReader(settings.copies, tell, new MemoryUses(settings.memoryUses.copies));
-    this.#objects = new SlotObjects(new ObjectFolder(settings.objects, `slot-${threadId}`, tell));
+    this.#copyReader = settings.copies === null ? undefined : new CopyReader(settings.copies, tell, usesOf('copies'));
+    this.#objects = new SlotObjects(new ObjectFolder(settings.objects, `slot-${threadId}`, tell, usesOf('objects')));
     this.#tools.pool.prepareBlank();
     setInterval(() => this.#keepLittle(), IDLE_LOOK_MS).unref();
     returnMemoryWhenIdle({ afterwards: returnFreedMemory });

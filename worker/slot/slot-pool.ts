@@ -76,6 +76,8 @@ export class SlotPool {
         rows: memoryUses('decoded_columns').words,
         copies: memoryUses('copies').words,
         footers: memoryUses('footers').words,
+        statements: memoryUses('prepared_statements').words,
+        objects: memoryUses('objects').words,
       },
     };
     for (let i = 0; i < options.slots; i++) this.#addSlot('open');

@@ -30,6 +30,8 @@ export type SlotSettings = {
     readonly rows: Uint32Array<SharedArrayBuffer>;
     readonly copies: Uint32Array<SharedArrayBuffer>;
     readonly footers: Uint32Array<SharedArrayBuffer>;
+    readonly statements: Uint32Array<SharedArrayBuffer>;
+    readonly objects: Uint32Array<SharedArrayBuffer>;
   };
   /** Shared by all slots: a `LevelSpec`. */
   readonly levelSpec: SharedArrayBuffer;

@@ -13,6 +13,7 @@ import {
 } from '../../metadata/object-name.ts';
 import { requireNamespace, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
+import { isPoliced } from './policy-facts.ts';
 import { tableExists, type DeletedTable } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -108,7 +109,7 @@ export async function undropTable(
   catalogId: string,
   from: { readonly ident: TableIdent; readonly id: string | undefined; readonly now: Date },
   to: TableIdent,
-): Promise<{ metadataLocation: string; metadata: string }> {
+): Promise<{ readonly metadataLocation: string; readonly metadata: string; readonly isPoliced: boolean }> {
   const found = tx
     .selectFrom('dropped_table')
     .select('id')
@@ -127,6 +128,7 @@ export async function undropTable(
     // Repeated here: Postgres evaluates it again if the background work held the row meanwhile, but not the query above.
     .where('attempts', '=', 0)
     .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version', 'created_at', 'oid'])
+    .returning(sql<boolean>`${sql.raw(isPoliced('dropped_table.id'))}`.as('isPoliced'))
     .executeTakeFirst();
   if (row === undefined) {
     throw new SkeinError('TABLE_NOT_FOUND', `Dropped table does not exist: ${displayIdent(from.ident)}`);
@@ -160,7 +162,7 @@ export async function undropTable(
     if (isForeignKeyViolation(error)) throw new SkeinError('SCHEMA_NOT_FOUND', 'the namespace was dropped meanwhile');
     throw error;
   }
-  return { metadataLocation: row.metadataLocation, metadata: row.metadata };
+  return { metadataLocation: row.metadataLocation, metadata: row.metadata, isPoliced: row.isPoliced };
 }
 
 /** A dropped table that is due for the background work. */

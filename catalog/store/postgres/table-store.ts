@@ -6,6 +6,7 @@ import { LEVEL_SEPARATOR, type NamespacePath, type TableIdent, displayIdent } fr
 import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import type { Page } from './page.ts';
+import { isPoliced } from './policy-facts.ts';
 import { moveRelation, newRelationColumns, type NewRelation, type RelationDocument } from './relation-row.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -20,9 +21,14 @@ export type TableHead = {
   /** Size of the document. */
   readonly metadataBytes: number;
   readonly version: number;
+  /** It has policies, or its rows were made of those of a table that has. */
+  readonly isPoliced: boolean;
 };
 
 export type TableRow = TableHead & { readonly metadata: string };
+
+/** A table as it is changed. */
+export type ChangedTable = Omit<TableRow, 'isPoliced'>;
 
 export function tableNotFound(ident: TableIdent): never {
   throw new SkeinError('TABLE_NOT_FOUND', `Table does not exist: ${displayIdent(ident)}`);
@@ -74,7 +80,8 @@ const required = <T>(row: T | 'no namespace' | undefined, [, , , ident]: Named):
 /** Handwritten SQL, because nearly every request starts with it: building it each time costs as much as the rest of a load. */
 const lookUp = (document: string): string => `
   select c.id as "catalogId", array_prepend(c.location, c.allowed_roots) as roots, n.id as "namespaceId",
-    t.id, t.metadata_location as "metadataLocation", octet_length(t.metadata) as "metadataBytes", t.version${document}
+    t.id, t.metadata_location as "metadataLocation", octet_length(t.metadata) as "metadataBytes", t.version,
+    ${isPoliced('t.id')} as "isPoliced"${document}
   from catalog.catalog c
   join catalog.tenant o on o.id = c.tenant_id
   left join catalog.namespace n on n.catalog_id = c.id and n.path = $3
@@ -110,7 +117,7 @@ async function lookUpTable<Row extends TableHead>(
 export async function findTableById(
   db: Database,
   { id, catalogId }: { readonly id: string; readonly catalogId: string },
-): Promise<Omit<TableHead, 'roots'> | undefined> {
+): Promise<Omit<TableHead, 'roots' | 'isPoliced'> | undefined> {
   return db
     .selectFrom('iceberg_table')
     .select(['id', 'catalog_id as catalogId', 'namespace_id as namespaceId', 'version'])

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
+import { attachmentOf, BYTES_TYPE } from '#shared/stage/attachment.ts';
 import { peerOf, type Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { StageAsker } from '../../stage/open-stage.ts';
 import type { StageService } from '../../stage/stage-service.ts';
-import { headerText } from '../../stage/store-signer.ts';
 import type { Transfers } from '../../stage/transfers.ts';
 import { FILES_PATH, type SignedRequest } from '../../stage/signed-url.ts';
 import type { DocumentedApp } from './documented-app.ts';
@@ -158,14 +158,13 @@ function fileRoutes(app: DocumentedApp, { stages, newcomers, log }: Options): vo
     const { begin, end } = range ?? { begin: 0, end: sizeBytes };
     const transfer = stack.move();
     const chunks = transfers.send(opened.chunks(begin, end), () => reply.raw.destroy());
-    const name = headerText(signed.path.split('/').at(-1) ?? '');
     void reply
       .code(range === null ? 200 : 206)
-      .type('application/octet-stream')
+      .type(BYTES_TYPE)
       .header('etag', `"${etag}"`)
       .header('accept-ranges', 'bytes')
       .header('content-length', end - begin)
-      .header('content-disposition', `attachment; filename*=UTF-8''${name}`)
+      .header('content-disposition', attachmentOf(signed.path))
       .header('x-content-type-options', 'nosniff');
     if (range !== null) void reply.header('content-range', `bytes ${begin}-${end - 1}/${sizeBytes}`);
     return sendChunks(reply, chunks, async () => {

@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/authenticate.ts';
+import { managesPolicies, type Caller } from '../../auth/authenticate.ts';
 import {
   fieldsOf,
   listAllTables,
@@ -10,6 +10,7 @@ import {
 import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
 import { namespaceLevels, type TablePath } from '../../inspect/found-table.ts';
+import { showsFigures } from '../../operation/policed-table.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { TableMetadata } from './api-types.ts';
@@ -54,7 +55,7 @@ export function tableApi({ catalog, currentCatalog }: Options): TableApi {
         },
         partition_spec: partitionExpressions(metadata),
         snapshot_count: metadata.snapshots.size,
-        record_count: policies.length === 0 ? recordCount(metadata) : null,
+        record_count: showsFigures({ policies }, managesPolicies(caller)) ? recordCount(metadata) : null,
       };
     },
   };

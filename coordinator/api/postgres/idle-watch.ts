@@ -1,4 +1,4 @@
-import { SessionOver, WireError } from './wire-error.ts';
+import { SessionOver, SyncLost } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 
 /** Interval at which it is looked whether those who wait may still be here: a lost right ends a connection within a second. */
@@ -14,6 +14,8 @@ type Watched = {
 type Options = {
   /** Time for which a connection may wait for its client outside of a transaction; 0 = any. */
   readonly idleMs: number;
+  /** Time for which it may wait for the rest of a message or of a COPY, which holds memory and place on disk meanwhile; 0 = any. */
+  readonly stallMs: number;
   /** The lead is handed over: connections outside of a transaction end. */
   readonly isLeaving: () => boolean;
 };
@@ -45,10 +47,11 @@ export class IdleWatch implements Disposable {
   }
 
   #look(): void {
-    const { idleMs, isLeaving } = this.#options;
+    const { idleMs, stallMs, isLeaving } = this.#options;
     for (const { reader, check, isInTransaction } of this.#watched) {
       if (!reader.isWaiting) continue;
-      if (!isInTransaction()) {
+      if (stallMs > 0 && reader.isWithin && reader.waitedMs >= stallMs) reader.interrupt(STALLED);
+      else if (!isInTransaction()) {
         if (isLeaving()) reader.interrupt(new SessionOver(LEAVING));
         else if (idleMs > 0 && reader.waitedMs >= idleMs) reader.interrupt(IDLE);
       }
@@ -63,4 +66,8 @@ export class IdleWatch implements Disposable {
   }
 }
 
-const IDLE = new WireError('57P05', 'the connection was idle for too long (coordinator.postgres_idle_timeout)');
+const IDLE = new SyncLost('57P05', 'the connection was idle for too long (coordinator.postgres_idle_timeout)');
+const STALLED = new SyncLost(
+  '57P05',
+  'the rest of a message or of a COPY did not come (coordinator.postgres_stall_timeout)',
+);

@@ -11,6 +11,7 @@ import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
 import { enter, type Entered } from './sign-in.ts';
 import { welcome, type Startup } from './startup.ts';
+import { TlsEntry } from './tls-entry.ts';
 import { errorFields, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
@@ -18,15 +19,23 @@ import { WireWriter } from './wire-writer.ts';
 /** Time after which an idle connection is asked whether its client is still there. */
 const KEEPALIVE_MS = 60_000;
 
+/** Time for which a client may read the last answers when its session is over: its connection has a place until then. */
+const LINGER_MS = 10_000;
+
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
   given: Omit<PostgresDoor, 'backends' | 'bodies' | 'idle'>,
 ): Promise<{ readonly url: string; readonly inTransaction: () => number; close(): Promise<void> }> {
   const { config, log } = given;
   const backends = new Backends(config['coordinator.postgres_connections_per_principal_max']);
-  const idle = new IdleWatch({ idleMs: config['coordinator.postgres_idle_timeout'], isLeaving: given.isLeaving });
+  const idle = new IdleWatch({
+    idleMs: config['coordinator.postgres_idle_timeout'],
+    stallMs: config['coordinator.postgres_stall_timeout'],
+    isLeaving: given.isLeaving,
+  });
   const bodies = new ByteBudget(config['coordinator.bodies_bytes_max']);
   const door = { ...given, backends, bodies, idle };
+  const tls = given.tls === undefined ? undefined : new TlsEntry(given.tls);
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
   const signedInMax = config['coordinator.postgres_connections_max'];
@@ -37,9 +46,9 @@ export async function openPostgresDoor(
     if (socket.destroyed) return;
     open.add(socket);
     socket.on('error', () => socket.destroy()).once('close', () => open.delete(socket));
-    serve(door, socket, newcomers)
-      .catch((error: unknown) => log.debug({ err: error }, 'a Postgres connection ended'))
-      .finally(() => socket.destroySoon());
+    serve(door, { raw: socket, tls, newcomers }).catch((error: unknown) =>
+      log.debug({ err: error }, 'a Postgres connection ended'),
+    );
   });
   await new Promise<void>((listening, reject) => {
     server.once('error', (cause) =>
@@ -58,19 +67,25 @@ export async function openPostgresDoor(
   return { url, inTransaction: () => idle.inTransaction, close };
 }
 
-async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Promise<void> {
+type Arrived = { readonly raw: Socket; readonly tls: TlsEntry | undefined; readonly newcomers: Newcomers };
+
+async function serve(door: PostgresDoor, { raw, tls, newcomers }: Arrived): Promise<void> {
   const peer = peerOf(raw);
   const address = raw.remoteAddress ?? '';
+  let outer = raw;
   let writer = new WireWriter(raw);
+  let last: Promise<void> | undefined;
   try {
-    const client = await welcome(raw, door.tls);
+    const client = await welcome(raw, tls, (secured) => {
+      outer = secured;
+      writer = new WireWriter(secured);
+    });
     if (client === undefined) return;
     if (client.kind === 'cancel') {
       door.backends.cancel(client.pid, client.secret);
       return;
     }
     const { socket, reader, startup } = client;
-    writer = new WireWriter(socket);
     const standby = door.standby() ?? (door.isLeaving() ? LEAVING : undefined);
     if (standby !== undefined) throw new WireError('57P03', standby);
     if (startup.negotiates) writer.push(messages.negotiateVersion(startup.unknownOptions));
@@ -81,14 +96,23 @@ async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Pro
     } finally {
       await door.queries.endSession(entered.session);
     }
-    socket.end();
   } catch (error) {
     if (error instanceof SkeinError && error.entry.kind === 'internal')
       door.log.error({ err: error }, 'a Postgres connection failed');
     if (raw.destroyed) return;
     writer.push(messages.errorResponse('FATAL', errorFields(error)));
-    await writer.flush();
+    last = writer.flush();
+  } finally {
+    leave(outer);
   }
+  await last;
+}
+
+/** Ends a connection when its client has read what was sent to it, or soon after. The outer socket ends: the one below would take away what TLS has not written. */
+function leave(socket: Socket): void {
+  const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(late));
+  socket.destroySoon();
 }
 
 type Client = {

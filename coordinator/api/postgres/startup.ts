@@ -1,8 +1,8 @@
-import { createSecureContext, TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
-import type { DoorTls } from '#shared/grpc/door-tls.ts';
+import type { TLSSocket } from 'node:tls';
 import { MINOR_VERSION } from './server-messages.ts';
-import { protocolViolation } from './wire-error.ts';
+import { ALPN_NAME, type TlsEntry } from './tls-entry.ts';
+import { protocolViolation, WireError } from './wire-error.ts';
 import { MessageBody, WireReader } from './wire-reader.ts';
 
 /** The first message of a client. */
@@ -28,63 +28,85 @@ const GSSENC = 80_877_104;
 /** First byte of a TLS handshake. */
 const TLS_HANDSHAKE = 0x16;
 
-/** Brings a connection to its first message of the protocol, over TLS when the client asks for it. @throws WireError */
-export async function welcome(raw: Socket, tls: DoorTls | undefined): Promise<Welcome | undefined> {
-  let socket = raw;
-  let reader = new WireReader(socket);
-  let isEncrypted = false;
-  const encrypt = (): void => {
+/**
+ * Brings a connection to its first message of the protocol. A door with TLS takes no sign-in without it, because the password would go in the
+ * clear and the client's certificate would be asked of nobody; a key to cancel may come without, as libpq sends it.
+ * @param onEncrypted is given what the connection is from its handshake on @throws WireError
+ */
+export async function welcome(
+  raw: Socket,
+  tls: TlsEntry | undefined,
+  onEncrypted: (socket: TLSSocket) => void,
+): Promise<Welcome | undefined> {
+  const encrypted = async (): Promise<TLSSocket | undefined> => {
     if (tls === undefined) throw protocolViolation('there is no TLS here');
-    reader.release();
-    socket = encrypted(socket, tls);
-    reader = new WireReader(socket);
-    isEncrypted = true;
+    plain.release();
+    const socket = await tls.enter(raw);
+    if (socket !== undefined) onEncrypted(socket);
+    return socket;
   };
-  const first = await reader.bytes(1);
+  const plain = new WireReader(raw);
+  const first = await plain.bytes(1);
   if (first === undefined) return undefined;
-  const isDirect = first[0] === TLS_HANDSHAKE;
-  if (isDirect) {
-    reader.release();
-    socket.unshift(first);
-    encrypt();
+  if (first[0] === TLS_HANDSHAKE) {
+    raw.unshift(first);
+    const socket = await encrypted();
+    // Another protocol's client, which a page on the web may have sent here, does not name this one.
+    if (socket !== undefined && socket.alpnProtocol !== ALPN_NAME) throw protocolViolation('ALPN names no postgresql');
+    return socket === undefined ? undefined : opened(socket);
   }
-  for (let head: Buffer | undefined = isDirect ? undefined : first; ; head = undefined) {
-    const rest = await reader.bytes(head === undefined ? 4 : 3);
-    if (rest === undefined) return undefined;
-    const length = Buffer.concat(head === undefined ? [rest] : [head, rest]).readInt32BE() - 4;
-    if (length < 4 || length > STARTUP_BYTES_MAX) throw protocolViolation('the first message has no valid length');
-    const bytes = await reader.bytes(length);
-    if (bytes === undefined) return undefined;
-    const body = new MessageBody(bytes);
+  for (let head: Buffer | undefined = first; ; head = undefined) {
+    const body = await firstMessage(plain, head);
+    if (body === undefined) return undefined;
     const code = body.int32();
-    if (code === SSL || code === GSSENC) {
-      const agrees = code === SSL && tls !== undefined && !isEncrypted;
-      socket.write(agrees ? 'S' : 'N');
-      if (!agrees) continue;
+    if (code === SSL && tls !== undefined) {
+      raw.write('S');
       // Bytes behind the request were sent in the clear; somebody between could have put them there.
-      if (socket.readableLength > 0) throw protocolViolation('bytes came before the handshake of TLS');
-      encrypt();
+      if (raw.readableLength > 0) throw protocolViolation('bytes came before the handshake of TLS');
+      const socket = await encrypted();
+      return socket === undefined ? undefined : opened(socket);
+    }
+    if (code === SSL || code === GSSENC) {
+      raw.write('N');
     } else if (code === CANCEL) {
-      return { kind: 'cancel', socket, pid: body.int32(), secret: body.take(length - 8) };
+      return cancelRequest(raw, body);
+    } else if (tls !== undefined) {
+      throw new WireError('28000', 'this server takes no connection without TLS (sslmode=require)');
     } else {
-      return { kind: 'start', socket, reader, startup: readStartup(code, body) };
+      return { kind: 'start', socket: raw, reader: plain, startup: readStartup(code, body) };
     }
   }
 }
 
-function encrypted(socket: Socket, tls: DoorTls): TLSSocket {
-  const { cert, key, clientCa } = tls.material;
-  const needsClient = clientCa !== undefined;
-  const secured = new TLSSocket(socket, {
-    isServer: true,
-    secureContext: createSecureContext({ cert, key, ...(needsClient ? { ca: clientCa } : {}) }),
-    ALPNProtocols: ['postgresql'],
-    requestCert: needsClient,
-    rejectUnauthorized: needsClient,
-  });
-  secured.on('error', () => secured.destroy());
-  return secured;
+/** The first message within TLS. */
+async function opened(socket: TLSSocket): Promise<Welcome | undefined> {
+  const reader = new WireReader(socket);
+  for (;;) {
+    const body = await firstMessage(reader);
+    if (body === undefined) return undefined;
+    const code = body.int32();
+    if (code === SSL || code === GSSENC) socket.write('N');
+    else if (code === CANCEL) return cancelRequest(socket, body);
+    else return { kind: 'start', socket, reader, startup: readStartup(code, body) };
+  }
 }
+
+/** @param head a byte of it that was read before */
+async function firstMessage(reader: WireReader, head?: Buffer): Promise<MessageBody | undefined> {
+  const rest = await reader.bytes(head === undefined ? 4 : 3);
+  if (rest === undefined) return undefined;
+  const length = Buffer.concat(head === undefined ? [rest] : [head, rest]).readInt32BE() - 4;
+  if (length < 4 || length > STARTUP_BYTES_MAX) throw protocolViolation('the first message has no valid length');
+  const bytes = await reader.bytes(length);
+  return bytes === undefined ? undefined : new MessageBody(bytes);
+}
+
+const cancelRequest = (socket: Socket, body: MessageBody): Welcome => ({
+  kind: 'cancel',
+  socket,
+  pid: body.int32(),
+  secret: body.rest(),
+});
 
 function readStartup(version: number, body: MessageBody): Startup {
   const [major, minor] = [version >>> 16, version & 0xff_ff];

@@ -46,6 +46,11 @@ export class WireReader {
     return this.#wake === undefined ? 0 : performance.now() - this.#waitsSince;
   }
 
+  /** Whether what is waited for is the rest of a message or of a COPY. */
+  get isWithin(): boolean {
+    return this.#left > 0 || this.#signal !== undefined;
+  }
+
   /** Has the wait for bytes end by an error. */
   interrupt(error: Error): void {
     this.#interruption = error;

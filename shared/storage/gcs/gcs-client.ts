@@ -21,7 +21,7 @@ export type GcsRequest = {
 const GOOGLE = 'https://storage.googleapis.com';
 
 /** The address of a store; without an endpoint Google's. */
-const gcsAddress = (endpoint: string | null): string => endpoint ?? GOOGLE;
+export const gcsAddress = (endpoint: string | null): string => endpoint ?? GOOGLE;
 
 const GCS: StoreProtocol<GcsRequest, GcsCredential> = {
   send: ({ token, endpoint }, { method, path, query = {}, headers, body, answerBytesMax }, { bytesMax, signal }) =>

@@ -250,7 +250,7 @@ export const POSTGRES_STARTUP: Decoder = {
       random.bytes(random.below(4)),
     ),
   decode: async (input) => {
-    await told(welcome(sent(input) as Socket, undefined));
+    await told(welcome(sent(input) as Socket, undefined, () => undefined));
   },
   errors: ['INVALID_REQUEST'],
 };

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { requireOpenFiles } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { listReports } from '../../../store/postgres/metrics-report-store.ts';
 import { requireTableHead } from '../../../store/postgres/table-store.ts';
@@ -17,9 +18,10 @@ export async function listMetrics(context: CatalogContext, request: RestRequest)
   const { after, limit = REPORTS_PER_PAGE_MAX } = pageOf(request);
   if (after !== undefined && !/^\d{1,18}$/.test(after)) throw new SkeinError('INVALID_REQUEST', 'Invalid pageToken');
   const { claims, catalog, ident } = tableTarget(request);
-  const { id } = await requireTableHead(context.store.db, claims.tenant, catalog, ident);
+  const head = await requireTableHead(context.store.db, claims.tenant, catalog, ident);
+  requireOpenFiles(head, request);
   const page = { limit: Math.min(limit, REPORTS_PER_PAGE_MAX) };
-  const rows = await listReports(context.store.db, id, {
+  const rows = await listReports(context.store.db, head.id, {
     ...page,
     before: after,
     oldest: new Date(context.clock.nowMs() - context.config['catalog.metrics_report_age_max']),

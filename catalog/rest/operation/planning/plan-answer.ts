@@ -1,5 +1,6 @@
 import { must } from '#shared/must.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { requireOpenFiles } from '../../../authorization/policies.ts';
 import { withTable } from '../../../commit/with-table.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { readableRootsOf } from '../../../policy/readable-roots.ts';
@@ -23,7 +24,8 @@ export function withOpenTable<T>(
 ): Promise<T> {
   const target = tableTarget(request);
   const { tenant } = target.claims;
-  return withTable(context, target, async ({ id, metadata, metadataLocation, roots }) => {
+  return withTable(context, target, async ({ id, metadata, metadataLocation, roots, isPoliced }) => {
+    requireOpenFiles({ isPoliced }, request);
     const readable = await readableRootsOf(context.store.db, { id, roots }, target.claims);
     return work({ id, tenant, metadata, metadataLocation, roots: readable });
   });

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { requireOpenFiles } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { withTable } from '../../../commit/with-table.ts';
 import { runDocumentTask } from '../../../metadata/document-task.ts';
@@ -21,6 +22,7 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
   const { ident } = target;
   const files = findFiles(context, request, ident);
   return withTable(context, target, async (row) => {
+    requireOpenFiles(row, request);
     if (!(await context.storages.exists(row.metadataLocation))) {
       throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${row.metadataLocation}`);
     }
@@ -47,9 +49,10 @@ export async function loadNamedTable(context: CatalogContext, request: RestReque
   const named = { ...request, params: { ...request.params, table: name } };
   await ofNamedTable(context, named);
   const target = tableTarget(named);
-  return withTable(context, target, async (row) =>
-    loadTableAnswer(row, 'all', await accessToTable(context, request, target.ident)),
-  );
+  return withTable(context, target, async (row) => {
+    requireOpenFiles(row, request);
+    return loadTableAnswer(row, 'all', await accessToTable(context, request, target.ident));
+  });
 }
 
 /** Loads the table that the path names, as `loadNamedTable`. */

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
+import { requireOpenFiles } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import type { CommittedTable } from '../../../commit/creation.ts';
 import { asObject, get, optionalString } from '../../../metadata/json-reader.ts';
@@ -33,7 +34,9 @@ export async function undropTableOperation(
   const restore = (): Promise<CommittedTable> =>
     unit.transact(async (tx) => {
       const catalog = await requireCatalog(tx, tenant, request.params['prefix'] ?? '');
-      return undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
+      const restored = await undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
+      requireOpenFiles(restored, request);
+      return restored;
     });
   // Undrops are rare, so the size of the document is not read first: it counts as large.
   const table = await context.documents.run(tenant, Number.POSITIVE_INFINITY, restore);

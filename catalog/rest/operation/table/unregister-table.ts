@@ -1,5 +1,5 @@
+import { requireOpenFiles } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
-import type { TableTarget } from '../../../commit/creation.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { requireDroppable } from '../../../policy/protect-tables.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
@@ -20,14 +20,16 @@ export async function unregisterTable(
   const target = tableTarget(request);
   const { tenant } = target.claims;
   const head = await requireTableHead(context.store.db, tenant, target.catalog, target.ident);
-  const text = await context.documents.run(tenant, head.metadataBytes, () => unregister(context, target, unit));
+  const text = await context.documents.run(tenant, head.metadataBytes, () => unregister(context, request, unit));
   return { status: 200, text };
 }
 
-const unregister = (context: CatalogContext, target: TableTarget, unit: UnitOfWork): Promise<string> =>
-  unit.transact(
+function unregister(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<string> {
+  const target = tableTarget(request);
+  return unit.transact(
     async (tx) => {
       const row = await requireTableHead(tx, target.claims.tenant, target.catalog, target.ident);
+      requireOpenFiles(row, request);
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
       await requireUnprotected(context, { ...target, ...target.claims, metadata: deleted.metadata });
       await requireDroppable(tx, { id: row.id, claims: target.claims }, { isForGood: true });
@@ -37,3 +39,4 @@ const unregister = (context: CatalogContext, target: TableTarget, unit: UnitOfWo
     // The answer is kept with its key: after the change nothing is left to render it from.
     (answer) => answer,
   );
+}

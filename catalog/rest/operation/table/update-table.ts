@@ -12,7 +12,9 @@ import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: commits to a table. */
 export async function updateTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
-  const change = { target: tableTarget(request), source: await commitSource(context, request) };
+  const { isOfClient } = request;
+  const source = await commitSource(context, request);
+  const change = { target: tableTarget(request), source, ...(isOfClient === true ? { isOfClient } : {}) };
   const [table] = await commitTables(context, unit, [change]);
   return loadTableAnswer(must(table, 'one change, one table'), 'all', NO_ACCESS);
 }

@@ -17,11 +17,9 @@ export async function commitTransaction(
   unit: UnitOfWork,
 ): Promise<Answer> {
   const transaction = await transactionOf(context, request);
-  await commitTables(
-    context,
-    unit,
-    tableChanges(transaction, request.claims, { prefix: request.params['prefix'] ?? '' }),
-  );
+  const { claims, params, isOfClient } = request;
+  const named = { prefix: params['prefix'] ?? '', isOfClient };
+  await commitTables(context, unit, tableChanges(transaction, claims, named));
   return NO_CONTENT;
 }
 
@@ -36,7 +34,8 @@ export async function commitAcrossCatalogs(
 ): Promise<Answer> {
   const transaction = await transactionOf(context, request);
   const { catalog, ...found } = await inTheirCatalogs(context, request.claims.tenant, transaction);
-  await commitTables(context, unit, tableChanges({ catalog, ...found }, request.claims, { fallback: catalog }));
+  const { claims, isOfClient } = request;
+  await commitTables(context, unit, tableChanges({ catalog, ...found }, claims, { fallback: catalog, isOfClient }));
   return NO_CONTENT;
 }
 

@@ -91,6 +91,8 @@ import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from '../../../skein/catalog/v1/RunOperationRequest.ts';
 import type { SignInReplyInput as _skein_catalog_v1_SignInReplyInput, SignInReply as _skein_catalog_v1_SignInReply } from '../../../skein/catalog/v1/SignInReply.ts';
 import type { SignInRequestInput as _skein_catalog_v1_SignInRequestInput, SignInRequest as _skein_catalog_v1_SignInRequest } from '../../../skein/catalog/v1/SignInRequest.ts';
+import type { SignStageRequestsRequestInput as _skein_catalog_v1_SignStageRequestsRequestInput, SignStageRequestsRequest as _skein_catalog_v1_SignStageRequestsRequest } from '../../../skein/catalog/v1/SignStageRequestsRequest.ts';
+import type { SignedStageRequestsInput as _skein_catalog_v1_SignedStageRequestsInput, SignedStageRequests as _skein_catalog_v1_SignedStageRequests } from '../../../skein/catalog/v1/SignedStageRequests.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from '../../../skein/catalog/v1/SigningKeys.ts';
 import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from '../../../skein/catalog/v1/Stage.ts';
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from '../../../skein/catalog/v1/StageList.ts';
@@ -526,6 +528,15 @@ export interface CatalogInternalClient extends grpc.Client {
   signIn(argument: _skein_catalog_v1_SignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
   signIn(argument: _skein_catalog_v1_SignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
   
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  SignStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  signStageRequests(argument: _skein_catalog_v1_SignStageRequestsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignedStageRequests>): grpc.ClientUnaryCall;
+  
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
@@ -648,6 +659,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   SignIn: grpc.handleUnaryCall<_skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReplyInput>;
   
+  SignStageRequests: grpc.handleUnaryCall<_skein_catalog_v1_SignStageRequestsRequest, _skein_catalog_v1_SignedStageRequestsInput>;
+  
   StageTable: grpc.handleUnaryCall<_skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTableInput>;
   
   VendKey: grpc.handleUnaryCall<_skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReplyInput>;
@@ -705,6 +718,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   RunPolicyStatement: MethodDefinition<_skein_catalog_v1_PolicyStatementRequestInput, _skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementRequest, _skein_catalog_v1_PolicyStatementReply>
   RunPrincipalStatement: MethodDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReply>
   SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
+  SignStageRequests: MethodDefinition<_skein_catalog_v1_SignStageRequestsRequestInput, _skein_catalog_v1_SignedStageRequestsInput, _skein_catalog_v1_SignStageRequestsRequest, _skein_catalog_v1_SignedStageRequests>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
   VendKey: MethodDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReply>
   WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>

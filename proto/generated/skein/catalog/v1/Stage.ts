@@ -13,6 +13,7 @@ export interface StageInput {
   readonly created_at_ms?: (number | string | Long);
   readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
   readonly client_endpoint?: (string);
+  readonly signs?: (boolean);
 }
 
 export interface Stage {
@@ -25,4 +26,5 @@ export interface Stage {
   readonly created_at_ms: (string);
   readonly key: (_skein_catalog_v1_BucketKey | null);
   readonly client_endpoint: (string);
+  readonly signs: (boolean);
 }

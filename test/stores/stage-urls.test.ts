@@ -1,0 +1,168 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { request as httpsRequest } from 'node:https';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
+
+/** Files of stages in Google's and Azure's stores, by addresses of the store that the catalog signs. */
+
+type SignedUrl = {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly 'expires-at-ms': number;
+};
+type Answer = { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: Buffer };
+type Sent = {
+  readonly url: string;
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Sends a request as it is; the authority of Azurite's certificate is trusted by `node:https` alone. */
+const send = ({ url, method, headers = {}, body }: Sent): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const length = method === 'PUT' ? { 'content-length': String(Buffer.byteLength(body ?? '')) } : {};
+    const make = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const outgoing = make(url, { method, headers: { ...headers, ...length } }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.once('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    outgoing.once('error', reject).end(body);
+  });
+
+describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a store of %s', (kind) => {
+  let store: OtherStore;
+  let cluster: StartedCluster;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'skein-stage-urls-'));
+    store = await OTHER_STORES[kind]();
+    cluster = await startOwnCluster({ args: ['--storage', `${store.root}/first`, ...store.flags], env: store.env });
+    for (const name of ['inbox', 'beside']) await cluster.sql(`CREATE STAGE lake.default.${name}`);
+  }, OTHER_STORE_MS);
+  afterAll(async () => {
+    await cluster?.stop();
+    await store?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function presign(
+    path: string,
+    {
+      method = 'PUT',
+      stage = 'inbox',
+      ...more
+    }: { method?: 'GET' | 'PUT'; stage?: string; size?: number; expires_in?: number } = {},
+  ): Promise<SignedUrl> {
+    const { size, expires_in } = more;
+    const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        stage: `lake.default.${stage}`,
+        files: [{ path, ...(size === undefined ? {} : { size }) }],
+        method,
+        expires_in,
+      }),
+    });
+    const { urls } = (await answer.json()) as { readonly urls: readonly SignedUrl[] };
+    const [url] = urls;
+    if (url === undefined) throw new Error('no URL');
+    return url;
+  }
+
+  test('an address of the store takes a file of any name, and gives it again, as bytes for a file', async () => {
+    for (const name of ['in/ä b+c%20.csv', 'in/year=2024/q"?#&;.csv', "in/(1)'!*.bin"]) {
+      const asked = await presign(name);
+      expect(asked.url.startsWith(cluster.queryUrl)).toBe(false);
+      expect([200, 201]).toContain((await send({ ...asked, body: `bytes of ${name}` })).status);
+      const given = await presign(name, { method: 'GET' });
+      const answer = await send(given);
+      expect([answer.status, answer.body.toString()]).toEqual([200, `bytes of ${name}`]);
+      expect(answer.headers['content-type']).toBe('application/octet-stream');
+      expect(answer.headers['content-disposition']).toMatch(/^attachment; filename\*=UTF-8''/);
+      const part = await send({ ...given, headers: { range: 'bytes=6-7' } });
+      expect(part.body.toString()).toBe('of');
+    }
+    expect(await cluster.sql('SELECT count(*) FROM @lake.default.inbox/in (FILE_FORMAT => (TYPE = CSV))')).toEqual([
+      [3],
+    ]);
+    expect(await cluster.sql('REMOVE @lake.default.inbox')).toEqual([[3]]);
+  });
+
+  test('it ends within an hour, and opens nothing else', async () => {
+    await send({ ...(await presign('own')), body: 'own' });
+    await send({ ...(await presign('other')), body: 'other' });
+    await send({ ...(await presign('secret', { stage: 'beside' })), body: 'a secret' });
+    const [get, put] = [await presign('own', { method: 'GET' }), await presign('own')];
+    expect(get['expires-at-ms'] - Date.now()).toBeGreaterThan(60_000);
+    expect(get['expires-at-ms'] - Date.now()).toBeLessThanOrEqual(3_600_000);
+    const secret = new URL((await presign('secret', { stage: 'beside', method: 'GET' })).url).pathname;
+    const place = new URL(get.url).pathname;
+    const at = (url: string, path: string): string => url.replace(place, path);
+    const longer = (url: string): string =>
+      url.replace(/X-Goog-Expires=\d+/, 'X-Goog-Expires=600000').replace(/&se=[^&]+/, '&se=2099-01-01T00%3A00%3A00Z');
+    const ended = await presign('own', { method: 'GET', expires_in: 1 });
+    const attacks: Readonly<Record<string, Sent>> = {
+      'another file': { ...get, url: at(get.url, place.replace(/own$/, 'other')) },
+      'another stage': { ...get, url: at(get.url, secret) },
+      'a climb': { ...get, url: get.url.replace('/own?', '/other/../other?') },
+      'a write by one that reads': { ...get, method: 'PUT', headers: put.headers, body: 'evil' },
+      'a removal by one that reads': { ...get, method: 'DELETE' },
+      'a read by one that writes': { ...put, method: 'GET' },
+      'a removal by one that writes': { ...put, method: 'DELETE' },
+      'a write into another stage': { ...put, url: at(put.url, secret), body: 'evil' },
+      'a longer life': { ...get, url: longer(get.url) },
+    };
+    for (const [what, sent] of Object.entries(attacks)) {
+      const { status, body } = await send(sent);
+      expect(status, what).toBeGreaterThanOrEqual(400);
+      expect(body.toString(), what).not.toMatch(/a secret|other/);
+    }
+    await expect.poll(async () => (await send(ended)).status, { timeout: 5_000 }).toBe(403);
+    expect((await send(get)).body.toString()).toBe('own');
+    await cluster.sql('REMOVE @lake.default.inbox');
+  });
+
+  test('a size is held to: by the store, or by the coordinator, whose address it then is', async () => {
+    const sized = await presign('sized', { size: 3 });
+    expect(sized.url.startsWith(cluster.queryUrl)).toBe(kind === 'adls');
+    for (const body of ['four', 'no']) expect((await send({ ...sized, body })).status).toBeGreaterThanOrEqual(400);
+    const { headers: _left, ...bare } = sized;
+    if (kind === 'gcs') expect((await send({ ...bare, body: 'abc' })).status).toBe(403);
+    expect((await send({ ...sized, body: 'abc' })).status).toBe(200);
+    expect((await cluster.sql('LIST @lake.default.inbox')).map(([name, size]) => [name, size])).toEqual([['sized', 3]]);
+    await cluster.sql('REMOVE @lake.default.inbox');
+  });
+
+  test('skein put and get follow the addresses, with small files and files in parts', async () => {
+    const [small, large] = [randomBytes(1_000), randomBytes(65 * 2 ** 20)];
+    await writeFile(join(folder, 'small ä.bin'), small);
+    await writeFile(join(folder, 'large.bin'), large);
+    const stage = '@lake.default.inbox/cli/';
+    await cluster.cliOk(['put', join(folder, 'small ä.bin'), join(folder, 'large.bin'), stage], store.env);
+    expect((await cluster.sql('LIST @lake.default.inbox')).map(([name, size]) => [name, size])).toEqual([
+      ['cli/large.bin', large.length],
+      ['cli/small ä.bin', small.length],
+    ]);
+    await cluster.cliOk(['get', '@lake.default.inbox/cli', join(folder, 'got')], store.env);
+    expect(small.equals(await readFile(join(folder, 'got/small ä.bin')))).toBe(true);
+    expect(large.equals(await readFile(join(folder, 'got/large.bin')))).toBe(true);
+  });
+
+  test('no secret is in the log', () => {
+    for (const secret of store.secrets()) expect(cluster.log).not.toContain(secret);
+    expect(cluster.log).not.toContain('X-Goog-Signature');
+  });
+});

@@ -133,26 +133,7 @@ function Columns({ columns, present, onChange }: ColumnsProps): ReactNode {
               </td>
               <td className="text">{file}</td>
               <td>
-                {present === undefined ? (
-                  <input
-                    aria-label={`Name of ${file}`}
-                    autoComplete="off"
-                    value={to ?? ''}
-                    disabled={to === null}
-                    onChange={({ target }) => set(i, { to: target.value })}
-                  />
-                ) : (
-                  <select
-                    aria-label={`Column for ${file}`}
-                    value={to ?? ''}
-                    onChange={({ target }) => set(i, { to: target.value === '' ? null : target.value })}
-                  >
-                    <option value="">left out</option>
-                    {present.map((one) => (
-                      <option key={one}>{one}</option>
-                    ))}
-                  </select>
-                )}
+                <Target column={{ file, to, type }} present={present} onChange={(name) => set(i, { to: name })} />
               </td>
               {present === undefined ? (
                 <td>
@@ -171,6 +152,39 @@ function Columns({ columns, present, onChange }: ColumnsProps): ReactNode {
         </tbody>
       </table>
     </div>
+  );
+}
+
+type TargetProps = {
+  readonly column: LoadedColumn;
+  readonly present: readonly string[] | undefined;
+  readonly onChange: (name: string | null) => void;
+};
+
+/** The column of the table: a new name, or one of those that are there. */
+function Target({ column: { file, to }, present, onChange }: TargetProps): ReactNode {
+  if (present === undefined) {
+    return (
+      <input
+        aria-label={`Name of ${file}`}
+        autoComplete="off"
+        value={to ?? ''}
+        disabled={to === null}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    );
+  }
+  return (
+    <select
+      aria-label={`Column for ${file}`}
+      value={to ?? ''}
+      onChange={({ target }) => onChange(target.value === '' ? null : target.value)}
+    >
+      <option value="">left out</option>
+      {present.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
   );
 }
 

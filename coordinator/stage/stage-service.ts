@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { principalOf } from '#shared/authorization/principal.ts';
+import { principalOf, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';
@@ -11,7 +11,7 @@ import { parseStageReference, type StageReference } from './stage-reference.ts';
 import { StageUploads } from './stage-uploads.ts';
 import { catalogSigner, holdsToSize, STORE_PART_BYTES_MIN, storeSigner } from './store-signer.ts';
 import type { SentPart } from './upload-parts.ts';
-import { fileUrls, partUrls, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
+import { fileUrls, partUrls, uploadIdFor, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
 
 /** URLs that are signed before others have a turn. */
 const URLS_AT_ONCE = 100;
@@ -67,9 +67,13 @@ export class StageService {
     const stage = await openStage(stageOf(request.stage), action, asker);
     const principal = asker.caller.claims;
     const own = this.#ownSigner(base);
+<<<<<<< HEAD
     const ofStage = this.#signer(stage, base);
     const ofCatalog = catalogSigner(stage, { catalog: this.#options.catalog, principal });
     const signer = request.through === 'coordinator' ? own : (ofCatalog ?? ofStage);
+=======
+    const signer = this.#storeSigner(stage, principal) ?? own;
+>>>>>>> main
     const expiresAtMs = Math.min(until, signer.endsAtMs);
     const findUpload = this.#uploadFinder(asker, stage.id);
     const wish = async ({ path, size, part }: WantedFile) => {
@@ -81,8 +85,10 @@ export class StageService {
       }
       const upload = await findUpload(path, part.uploadId);
       const endMs = Math.min(expiresAtMs, upload.expiresAtMs);
-      const request = { ...common, part: { ...part, uploadId: upload.storeUploadId ?? upload.id }, expiresAtMs: endMs };
-      return { signer: upload.storeUploadId === null ? own : ofStage, request };
+      const ofUpload = upload.storeUploadId === null ? own : signer;
+      const { number } = part;
+      const request = { ...common, part: { number, uploadId: uploadIdFor(ofUpload, upload) }, expiresAtMs: endMs };
+      return { signer: ofUpload, request };
     };
     const urls: FileUrl[] = [];
     for (let at = 0; at < files.length; at += URLS_AT_ONCE) {
@@ -111,14 +117,19 @@ export class StageService {
     stageFileNames(path);
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
+<<<<<<< HEAD
     const isAtStore = request.through !== 'coordinator' && storeSigner(stage, this.#options.nowMs) !== undefined;
+=======
+    const principal = asker.caller.claims;
+    const isAtStore = this.#storeSigner(stage, principal) !== undefined;
+>>>>>>> main
     const plan = planParts(sizeBytes, request.partBytes, stage.location.startsWith('file:') ? 0 : STORE_PART_BYTES_MIN);
     if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
-    const principal = asker.caller.claims;
     const { partBytes } = plan;
     const to = { stageId: stage.id, path, partBytes, sizeBytes, isAtStore };
     const upload = await this.#options.uploads.begin(principal, to);
-    const signer = upload.storeUploadId === null ? this.#ownSigner(base) : this.#signer(upload.stage, base);
+    const ofStore = upload.storeUploadId === null ? undefined : this.#storeSigner(upload.stage, principal);
+    const signer = ofStore ?? this.#ownSigner(base);
     const expiresAtMs = Math.min(until, upload.expiresAtMs, signer.endsAtMs);
     const parts: { readonly number: number; readonly url: string }[] = [];
     for (let at = 0; at < plan.parts.length; at += URLS_AT_ONCE) {
@@ -171,14 +182,17 @@ export class StageService {
     return openStageFile(stage, path);
   }
 
-  #signer(stage: Stage, base: string): UrlSigner {
-    return storeSigner(stage, this.#options.nowMs) ?? this.#ownSigner(base);
+  /** Undefined where clients come through the coordinator. */
+  #storeSigner(stage: Stage, principal: Principal): UrlSigner | undefined {
+    const { catalog, nowMs } = this.#options;
+    return storeSigner(stage, nowMs) ?? catalogSigner(stage, { catalog, principal });
   }
 
   #ownSigner(base: string): UrlSigner {
     const { keyring } = this.#options;
     return {
       endsAtMs: Infinity,
+      usesStoreIds: false,
       sign: (requests) => Promise.resolve(requests.map((request) => ({ url: signUrl(request, base, keyring) }))),
     };
   }

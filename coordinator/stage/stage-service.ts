@@ -67,13 +67,8 @@ export class StageService {
     const stage = await openStage(stageOf(request.stage), action, asker);
     const principal = asker.caller.claims;
     const own = this.#ownSigner(base);
-<<<<<<< HEAD
-    const ofStage = this.#signer(stage, base);
-    const ofCatalog = catalogSigner(stage, { catalog: this.#options.catalog, principal });
-    const signer = request.through === 'coordinator' ? own : (ofCatalog ?? ofStage);
-=======
-    const signer = this.#storeSigner(stage, principal) ?? own;
->>>>>>> main
+    const ofStage = this.#storeSigner(stage, principal) ?? own;
+    const signer = request.through === 'coordinator' ? own : ofStage;
     const expiresAtMs = Math.min(until, signer.endsAtMs);
     const findUpload = this.#uploadFinder(asker, stage.id);
     const wish = async ({ path, size, part }: WantedFile) => {
@@ -85,7 +80,7 @@ export class StageService {
       }
       const upload = await findUpload(path, part.uploadId);
       const endMs = Math.min(expiresAtMs, upload.expiresAtMs);
-      const ofUpload = upload.storeUploadId === null ? own : signer;
+      const ofUpload = upload.storeUploadId === null ? own : ofStage;
       const { number } = part;
       const request = { ...common, part: { number, uploadId: uploadIdFor(ofUpload, upload) }, expiresAtMs: endMs };
       return { signer: ofUpload, request };
@@ -117,12 +112,8 @@ export class StageService {
     stageFileNames(path);
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
-<<<<<<< HEAD
-    const isAtStore = request.through !== 'coordinator' && storeSigner(stage, this.#options.nowMs) !== undefined;
-=======
     const principal = asker.caller.claims;
-    const isAtStore = this.#storeSigner(stage, principal) !== undefined;
->>>>>>> main
+    const isAtStore = request.through !== 'coordinator' && this.#storeSigner(stage, principal) !== undefined;
     const plan = planParts(sizeBytes, request.partBytes, stage.location.startsWith('file:') ? 0 : STORE_PART_BYTES_MIN);
     if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
     const { partBytes } = plan;

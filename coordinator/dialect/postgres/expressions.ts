@@ -131,7 +131,8 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
   }
   // A query that is written around it may have a column of the same name.
   const isKnown = found?.source.columns != null && found.source.alias !== '';
-  const full = parts.length === 1 && isKnown ? [found.source.alias, name] : parts;
+  const isOfCatalog = relation !== null && parts.length === 3 && parts[0] === 'pg_catalog';
+  const full = (parts.length === 1 && isKnown) || isOfCatalog ? [found?.source.alias ?? '', name] : parts;
   return { sql: words(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
 }
 

@@ -41,6 +41,10 @@ test.each([
     `SELECT k FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY koi(k, o, n)`,
     `SELECT "koi"."k" FROM "pg_catalog"."pg_index" AS "i", LATERAL (SELECT unnest("i"."indkey") AS "k", unnest("i"."indoption") AS "o", unnest(range(1, greatest(len("i"."indkey"), len("i"."indoption")) + 1)) AS "n") AS "koi"`,
   ],
+  [
+    `SELECT 1 FROM pg_namespace WHERE nspname NOT LIKE 'pg/_%' ESCAPE '/'`,
+    `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_namespace" AS "pg_namespace" WHERE ("pg_namespace"."nspname" NOT LIKE 'pg/_%' ESCAPE '/')`,
+  ],
   [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
 ])('%s', async (sql, expected) => {
   expect((await written(sql)).text).toBe(expected);

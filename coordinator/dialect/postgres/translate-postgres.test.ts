@@ -36,6 +36,18 @@ test.each([
   expect((await written(sql)).text).toBe(expected);
 });
 
+test('a constant that names no object fails the query; a value that is not known yet is a number or a name', async () => {
+  expect((await written(`SELECT 'a.B'::regclass::oid`)).text).toContain(
+    `coalesce((SELECT skein_1.oid FROM pg_catalog.pg_class AS skein_1 JOIN pg_catalog.pg_namespace AS skein_2 ON skein_2.oid = skein_1.relnamespace WHERE skein_1.relname = 'b' AND skein_2.nspname = 'a' ORDER BY skein_1.oid LIMIT 1), CAST(error('relation "a.B" does not exist') AS BIGINT))`,
+  );
+  expect((await written(`SELECT to_regclass('t')`)).text).not.toContain('error(');
+  const sql = `SELECT 1 FROM pg_class WHERE oid = NULL::regclass`;
+  const at = sql.indexOf('NULL');
+  const found = await translatePostgres(sql, [{ from: at, to: at + 4 }]);
+  const text = (found?.parts ?? []).map((part) => ('text' in part ? part.text : '$')).join('');
+  expect(text).toContain('coalesce(TRY_CAST(CAST($ AS VARCHAR) AS BIGINT), (SELECT min(');
+});
+
 test('types of columns are those of Postgres', async () => {
   const { types } = await written(
     `SELECT oid, relname, relkind, oid::regclass, relacl, count(*), 'x', relname::text, CASE WHEN true THEN 'a' END FROM pg_class`,

@@ -27,6 +27,9 @@ type Options = {
   readonly fileBytesMax: number;
 };
 
+/** Whose URLs a client wants: the coordinator's own, or, where the store has any, the store's. */
+type Through = { readonly through?: 'coordinator' | undefined };
+
 /** How a request names a file of a stage. */
 type NamedFile = { readonly stage: string; readonly path: string };
 type NamedUpload = NamedFile & { readonly uploadId: string };
@@ -55,7 +58,7 @@ export class StageService {
       readonly files: readonly WantedFile[];
       readonly method: 'PUT' | 'GET';
       readonly expiresInMs: number | null;
-    },
+    } & Through,
   ): Promise<readonly FileUrl[]> {
     const { files, method } = request;
     for (const { path } of files) stageFileNames(path);
@@ -64,7 +67,8 @@ export class StageService {
     const stage = await openStage(stageOf(request.stage), action, asker);
     const principal = asker.caller.claims;
     const own = this.#ownSigner(base);
-    const signer = this.#storeSigner(stage, principal) ?? own;
+    const ofStage = this.#storeSigner(stage, principal) ?? own;
+    const signer = request.through === 'coordinator' ? own : ofStage;
     const expiresAtMs = Math.min(until, signer.endsAtMs);
     const findUpload = this.#uploadFinder(asker, stage.id);
     const wish = async ({ path, size, part }: WantedFile) => {
@@ -76,7 +80,7 @@ export class StageService {
       }
       const upload = await findUpload(path, part.uploadId);
       const endMs = Math.min(expiresAtMs, upload.expiresAtMs);
-      const ofUpload = upload.storeUploadId === null ? own : signer;
+      const ofUpload = upload.storeUploadId === null ? own : ofStage;
       const { number } = part;
       const request = { ...common, part: { number, uploadId: uploadIdFor(ofUpload, upload) }, expiresAtMs: endMs };
       return { signer: ofUpload, request };
@@ -93,11 +97,12 @@ export class StageService {
   async begin(
     asker: StageAsker,
     base: string,
-    request: NamedFile & {
-      readonly sizeBytes: number | null;
-      readonly partBytes: number | null;
-      readonly expiresInMs: number | null;
-    },
+    request: NamedFile &
+      Through & {
+        readonly sizeBytes: number | null;
+        readonly partBytes: number | null;
+        readonly expiresInMs: number | null;
+      },
   ): Promise<{
     readonly upload: StageUpload;
     readonly parts: readonly { readonly number: number; readonly url: string }[];
@@ -108,7 +113,7 @@ export class StageService {
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
     const principal = asker.caller.claims;
-    const isAtStore = this.#storeSigner(stage, principal) !== undefined;
+    const isAtStore = request.through !== 'coordinator' && this.#storeSigner(stage, principal) !== undefined;
     const plan = planParts(sizeBytes, request.partBytes, stage.location.startsWith('file:') ? 0 : STORE_PART_BYTES_MIN);
     if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
     const { partBytes } = plan;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import type { StartedCluster } from '#test/support/cluster.ts';
+import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
@@ -53,7 +53,10 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skein-stage-urls-'));
     store = await OTHER_STORES[kind]();
-    cluster = await startOwnCluster({ args: ['--storage', `${store.root}/first`, ...store.flags], env: store.env });
+    cluster = await startOwnCluster({
+      args: ['--storage', `${store.root}/first`, ...store.flags],
+      env: { ...store.env, ...settingsEnv({ 'catalog.background_interval': '200ms' }) },
+    });
     for (const name of ['inbox', 'beside']) await cluster.sql(`CREATE STAGE lake.default.${name}`);
   }, OTHER_STORE_MS);
   afterAll(async () => {
@@ -165,8 +168,9 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
   async function begin(
     path: string,
     size: number,
+    stage = 'inbox',
   ): Promise<{ readonly uploadId: string; readonly urls: readonly string[] }> {
-    const { status, body } = await post('init', { path, size, part_size: PART });
+    const { status, body } = await post('init', { path, size, part_size: PART, stage: `lake.default.${stage}` });
     expect(status, JSON.stringify(body)).toBe(200);
     const parts = body['parts'] as readonly { readonly url: string }[];
     return { uploadId: String(body['upload_id']), urls: parts.map(({ url }) => url) };
@@ -216,6 +220,64 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
     const root = `${store.root}/first`;
     const left = (await Array.fromAsync(openStorage(root, store.credential).list(root))).flat();
     expect(left.filter((one) => one.includes('gone.bin') || one.includes(uploadId))).toEqual([]);
+  });
+
+  test('the address of a part that has ended is asked for again, and is of its upload alone', async () => {
+    const { uploadId, urls } = await begin('renewed.bin', 5);
+    expect(urls).toHaveLength(1);
+    const ask = async (path: string): Promise<Json> => {
+      const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          stage: 'lake.default.inbox',
+          files: [{ path, upload_id: uploadId, part_number: 1, size: 5 }],
+        }),
+      });
+      return (await answer.json()) as Json;
+    };
+    const [renewed] = (await ask('renewed.bin'))['urls'] as readonly SignedUrl[];
+    const url = renewed?.url ?? '';
+    expect(url.startsWith(cluster.queryUrl)).toBe(false);
+    const body = Buffer.from('abcde');
+    expect([200, 201]).toContain((await send({ url, method: 'PUT', body })).status);
+    const parts = [{ part_number: 1, etag: md5(body) }];
+    expect((await ask('other.bin'))['error']).toBe('INVALID_REQUEST');
+    expect((await post('complete', { path: 'renewed.bin', upload_id: uploadId, parts })).status).toBe(200);
+    expect(await listed()).toEqual([['renewed.bin', 5]]);
+    await cluster.sql('REMOVE @lake.default.inbox');
+  });
+
+  test('an upload that nobody completes in time, and a file that comes into a dropped stage, leave nothing', async () => {
+    const root = `${store.root}/first`;
+    const below = async (text: string): Promise<readonly string[]> =>
+      (await Array.fromAsync(openStorage(root, store.credential).list(root)))
+        .flat()
+        .filter((one) => one.includes(text));
+    await cluster.sql("CREATE STAGE lake.default.brief WITH ('upload_ttl' = '4s')");
+    const { uploadId, urls } = await begin('dead.bin', PART + 1, 'brief');
+    const url = kind === 'adls' ? (urls[0] ?? '').replace(/comp=block&blockid=[^&]*&/, '') : (urls[0] ?? '');
+    const headers = kind === 'adls' ? { 'x-ms-blob-type': 'BlockBlob' } : {};
+    expect([200, 201]).toContain((await send({ url, method: 'PUT', headers, body: Buffer.alloc(PART) })).status);
+    const { credential } = store;
+    if (credential.kind === 'gcs') {
+      const uploads = async (): Promise<string> =>
+        (
+          await fetch(`${credential.endpoint}/warehouse?uploads`, {
+            headers: { authorization: `Bearer ${credential.token}` },
+          })
+        ).text();
+      expect(await uploads()).toContain('dead.bin');
+      await expect.poll(uploads, { timeout: 15_000 }).not.toContain('dead.bin');
+    } else {
+      expect(await below(uploadId)).toHaveLength(1);
+      await expect.poll(() => below(uploadId), { timeout: 15_000 }).toEqual([]);
+    }
+    await cluster.sql('CREATE STAGE lake.default.doomed');
+    const late = await presign('late.txt', { stage: 'doomed' });
+    await cluster.sql('DROP STAGE lake.default.doomed');
+    expect([200, 201]).toContain((await send({ ...late, body: 'late' })).status);
+    await expect.poll(() => below('late.txt'), { timeout: 15_000 }).toEqual([]);
   });
 
   if (kind === 'adls') {

@@ -31,6 +31,20 @@ test.each([
     `SELECT oid AS relname FROM pg_class ORDER BY relname`,
     `SELECT "pg_class"."oid" AS "relname" FROM "pg_catalog"."pg_class" AS "pg_class" ORDER BY "relname"`,
   ],
+  // SQLAlchemy 2.1 names columns so.
+  [
+    `SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class WHERE pg_catalog.pg_class.oid = 1`,
+    `SELECT "pg_class"."relname" FROM "pg_catalog"."pg_class" AS "pg_class" WHERE ("pg_class"."oid" = 1)`,
+  ],
+  // Django asks for keys and their order at once.
+  [
+    `SELECT k FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY koi(k, o, n)`,
+    `SELECT "koi"."k" FROM "pg_catalog"."pg_index" AS "i", LATERAL (SELECT unnest("i"."indkey") AS "k", unnest("i"."indoption") AS "o", unnest(range(1, greatest(len("i"."indkey"), len("i"."indoption")) + 1)) AS "n") AS "koi"`,
+  ],
+  [
+    `SELECT 1 FROM pg_namespace WHERE nspname NOT LIKE 'pg/_%' ESCAPE '/'`,
+    `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_namespace" AS "pg_namespace" WHERE ("pg_namespace"."nspname" NOT LIKE 'pg/_%' ESCAPE '/')`,
+  ],
   [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
 ])('%s', async (sql, expected) => {
   expect((await written(sql)).text).toBe(expected);

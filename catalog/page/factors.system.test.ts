@@ -310,7 +310,7 @@ describe('sign-ins of two browsers at two catalogs', () => {
         ];
         for (const event of events) await one(people, event);
       }),
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: 2, endOnFailure: true },
     );
     await second.close();
   });

@@ -9,6 +9,7 @@ import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchMechanisms } from './mechanisms/bench-mechanisms.ts';
 import { benchObjectStore } from './object-store/bench-object-store.ts';
+import { benchOtherStore } from './object-store/bench-other-store.ts';
 import { benchPostgres } from './postgres/bench-postgres.ts';
 import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
@@ -35,6 +36,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- flight [--scale S] [--runs N] [--seconds N]: Flight SQL beside HTTP, DuckDB and COPY INTO
        npm run bench -- postgres [--scale S] [--runs N] [--seconds N]: the Postgres wire beside Postgres itself
        npm run bench -- object-store [--scale S] [--runs N]: TPC-H over MinIO beside file: and DuckDB's httpfs
+       npm run bench -- object-store --store gcs|adls [--scale S] [--runs N]: the same over an emulator, warm, beside file:
        npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;
@@ -52,6 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
       seconds: { type: 'string' },
       requests: { type: 'string', default: '216000' },
       mode: { type: 'string' },
+      store: { type: 'string' },
     },
   });
   const [name] = positionals;
@@ -64,7 +67,9 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
-  else if (name === 'object-store') await benchObjectStore({ scale: values.scale, runs });
+  else if (name === 'object-store' && values.store !== undefined) {
+    await benchOtherStore({ scale: values.scale, runs, store: values.store });
+  } else if (name === 'object-store') await benchObjectStore({ scale: values.scale, runs });
   else if (name === 'browse') await benchBrowse({ seconds: Number(values.seconds ?? 10) });
   else if (name === 'flight') {
     await benchFlight({ scale: values.scale, runs, seconds: Number(values.seconds ?? 10) });

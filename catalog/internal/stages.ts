@@ -85,9 +85,10 @@ export async function beginUpload(
   };
   const message = await withKey(context, stage, { permission: 'write', tenant });
   await insertUpload(db, upload);
-  const isAtStore = request.at_store && message.client_endpoint !== '';
-  const location = `${stage.location}/${upload.path}`;
-  const storeUploadId = isAtStore ? await beginAtStore(context, { id: upload.id, location }) : null;
+  const isAtStore = request.at_store && (message.client_endpoint !== '' || message.signs);
+  const storeUploadId = isAtStore
+    ? await beginAtStore(context, { id: upload.id, location: stage.location, path: upload.path })
+    : null;
   return uploadMessage({ ...upload, storeUploadId }, message);
 }
 

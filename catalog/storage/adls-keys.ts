@@ -3,11 +3,12 @@ import { SkeinError } from '#shared/error.ts';
 import { attachmentOf, BYTES_TYPE } from '#shared/stage/attachment.ts';
 import { SERVICE_VERSION } from '#shared/storage/adls/adls-client.ts';
 import { accountAddress, adlsPlace, blobPath, type AdlsPlace } from '#shared/storage/adls/adls-place.ts';
+import { blockId } from '#shared/storage/adls/blocks.ts';
 import { makeSas, timeOf, type AccountKey, type DelegationKey, type SasScope } from '#shared/storage/adls/sas.ts';
 import type { AdlsCredential } from '#shared/storage/credential.ts';
 import type { AzureClient } from '#shared/storage/key-file.ts';
 import { readXml, textAt } from '#shared/storage/object/read-xml.ts';
-import type { StoreAnswer } from '#shared/storage/object/send-request.ts';
+import { escapeUri, type StoreAnswer } from '#shared/storage/object/send-request.ts';
 import type { AdlsSettings } from '../metadata/adls-settings.ts';
 import type { ObjectRequest, SignedAddress } from './object-request.ts';
 import type { KeyPermission } from './session-policy.ts';
@@ -86,28 +87,44 @@ export class AdlsKeys {
     untilMs: number,
   ): Promise<readonly SignedAddress[]> {
     return Promise.all(
-      requests.map(async ({ method, location, sizeBytes }) => {
-        if (sizeBytes !== null) throw new SkeinError('NOT_SUPPORTED', 'a signature of Azure’s holds nobody to a size');
-        const place = adlsPlace(location);
-        const key = await this.#key(profile, place);
-        const expiresAtMs = Math.floor(Math.min(untilMs, key.expiresAtMs) / 1_000) * 1_000;
-        const isRead = method === 'GET';
-        const sas = makeSas(key, {
-          account: place.account,
-          container: place.container,
-          resource: 'object',
-          path: place.key,
-          permissions: isRead ? 'r' : 'cw',
-          startsAtMs: this.#clock.nowMs() - EARLIER_MS,
-          expiresAtMs,
-          isPlain: isPlain(profile.settings),
-          ...(isRead ? { answerHeaders: { contentDisposition: attachmentOf(location), contentType: BYTES_TYPE } } : {}),
-        });
-        const { address, path } = accountAddress(place, profile.settings.endpoint);
-        const url = `${address}${path}${blobPath(place)}?${sas}`;
-        return { url, headers: isRead ? {} : { 'x-ms-blob-type': 'BlockBlob' }, expiresAtMs };
+      requests.map(async (request) => {
+        const { method, location, sizeBytes, part } = request;
+        if (sizeBytes !== null && part === null) {
+          throw new SkeinError('NOT_SUPPORTED', 'a signature of Azure’s holds nobody to a size');
+        }
+        const place = adlsPlace(part === null ? location : part.coming);
+        const { endpoint } = profile.settings;
+        const { sas, expiresAtMs } = await this.#objectSas(profile, place, { request, untilMs });
+        const { address, path } = accountAddress(place, endpoint);
+        const query = part === null ? '' : `comp=block&blockid=${escapeUri(blockId(part.storeUploadId, part.number))}&`;
+        const isWhole = method === 'PUT' && part === null;
+        const headers = isWhole ? { 'x-ms-blob-type': 'BlockBlob' } : {};
+        return { url: `${address}${path}${blobPath(place)}?${query}${sas}`, headers, expiresAtMs };
       }),
     );
+  }
+
+  async #objectSas(
+    profile: AdlsProfile,
+    place: AdlsPlace,
+    { request: { method, location }, untilMs }: { readonly request: ObjectRequest; readonly untilMs: number },
+  ): Promise<{ readonly sas: string; readonly expiresAtMs: number }> {
+    const key = await this.#key(profile, place);
+    const expiresAtMs = Math.floor(Math.min(untilMs, key.expiresAtMs) / 1_000) * 1_000;
+    const isRead = method === 'GET';
+    const answerHeaders = { contentDisposition: attachmentOf(location), contentType: BYTES_TYPE };
+    const sas = makeSas(key, {
+      account: place.account,
+      container: place.container,
+      resource: 'object',
+      path: place.key,
+      permissions: isRead ? 'r' : 'cw',
+      startsAtMs: this.#clock.nowMs() - EARLIER_MS,
+      expiresAtMs,
+      isPlain: isPlain(profile.settings),
+      ...(isRead ? { answerHeaders } : {}),
+    });
+    return { sas, expiresAtMs };
   }
 
   async #key(profile: AdlsProfile, place: AdlsPlace, isRefused = false): Promise<Key> {

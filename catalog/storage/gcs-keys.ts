@@ -57,12 +57,11 @@ export class GcsKeys {
     if (key === null) throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key of a service account`);
     const nowMs = this.#clock.nowMs();
     return Promise.all(
-      requests.map(async ({ method, location, sizeBytes }) => {
-        const headers = sizeBytes === null ? {} : { 'x-goog-content-length-range': `${sizeBytes},${sizeBytes}` };
-        const query =
-          method === 'PUT'
-            ? {}
-            : { 'response-content-type': BYTES_TYPE, 'response-content-disposition': attachmentOf(location) };
+      requests.map(async ({ method, location, sizeBytes, part }) => {
+        // Sizes of parts are compared when the upload is completed.
+        const headers =
+          sizeBytes === null || part !== null ? {} : { 'x-goog-content-length-range': `${sizeBytes},${sizeBytes}` };
+        const query = queryOf({ method, location, part });
         const url = await presignGcs(key, { method, location, query, headers, endpoint, expiresAtMs }, nowMs);
         return { url, headers, expiresAtMs };
       }),
@@ -112,6 +111,12 @@ export class GcsKeys {
     const given = tokenOf(answer, what, this.#clock.nowMs());
     return { ...given, expiresAtMs: Math.min(given.expiresAtMs, source.expiresAtMs) };
   }
+}
+
+function queryOf({ method, location, part }: Omit<ObjectRequest, 'sizeBytes'>): Readonly<Record<string, string>> {
+  if (part !== null) return { partNumber: String(part.number), uploadId: part.storeUploadId };
+  if (method === 'PUT') return {};
+  return { 'response-content-type': BYTES_TYPE, 'response-content-disposition': attachmentOf(location) };
 }
 
 const reasonOf = (answer: Parameters<typeof jsonOf>[0] & { readonly status: number }): string =>

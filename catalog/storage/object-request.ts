@@ -4,6 +4,8 @@ export type ObjectRequest = {
   readonly location: string;
   /** Bytes that the body must have; null = any number. */
   readonly sizeBytes: number | null;
+  /** It puts a part of an upload. */
+  readonly part: { readonly storeUploadId: string; readonly number: number; readonly coming: string } | null;
 };
 
 /** Holds the right to one request, for whoever has it, until a time. */

@@ -71,7 +71,7 @@ export interface StageCatalog {
   /** The stages of a namespace, by name. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   list(principal: Principal, catalog: string, namespace: readonly string[]): Pages<Stage>;
   /**
-   * Addresses of the store by which clients read files of a stage whole, or write them, in the order of the files.
+   * Addresses of the store by which clients read files of a stage, or write them, whole or in parts, in the order of the files.
    * @throws STAGE_NOT_FOUND, INVALID_REQUEST, NOT_SUPPORTED
    */
   sign(
@@ -79,7 +79,12 @@ export interface StageCatalog {
     action: StageAction,
     requests: {
       readonly stageId: string;
-      readonly files: readonly { readonly path: string; readonly sizeBytes: number | null }[];
+      readonly files: readonly {
+        readonly path: string;
+        readonly sizeBytes: number | null;
+        /** A part of an upload, which the store has begun. */
+        readonly part: { readonly uploadId: string; readonly number: number } | null;
+      }[];
       readonly expiresAtMs: number;
     },
   ): Promise<readonly StoreAddress[]>;
@@ -152,7 +157,12 @@ export const stageCatalog = (call: CatalogCall, keys: KeyQuestions): StageCatalo
       principal: toPrincipalMessage(principal),
       action,
       stage_id: stageId,
-      requests: files.map(({ path, sizeBytes }) => ({ path, size_bytes: sizeBytes ?? -1 })),
+      requests: files.map(({ path, sizeBytes, part }) => ({
+        path,
+        size_bytes: sizeBytes ?? -1,
+        upload_id: part?.uploadId ?? '',
+        part_number: part?.number ?? 0,
+      })),
       expires_at_ms: expiresAtMs,
     });
     return requests.map(({ url, headers, expires_at_ms: endMs }) => ({ url, headers, expiresAtMs: Number(endMs) }));

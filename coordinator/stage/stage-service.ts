@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { principalOf } from '#shared/authorization/principal.ts';
+import { principalOf, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';
@@ -11,7 +11,7 @@ import { parseStageReference, type StageReference } from './stage-reference.ts';
 import { StageUploads } from './stage-uploads.ts';
 import { catalogSigner, holdsToSize, STORE_PART_BYTES_MIN, storeSigner } from './store-signer.ts';
 import type { SentPart } from './upload-parts.ts';
-import { fileUrls, partUrls, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
+import { fileUrls, partUrls, uploadIdFor, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
 
 /** URLs that are signed before others have a turn. */
 const URLS_AT_ONCE = 100;
@@ -26,6 +26,9 @@ type Options = {
   /** Most bytes of a file, or of a part of one. */
   readonly fileBytesMax: number;
 };
+
+/** Whose URLs a client wants: the coordinator's own, or, where the store has any, the store's. */
+type Through = { readonly through?: 'coordinator' | undefined };
 
 /** How a request names a file of a stage. */
 type NamedFile = { readonly stage: string; readonly path: string };
@@ -55,7 +58,7 @@ export class StageService {
       readonly files: readonly WantedFile[];
       readonly method: 'PUT' | 'GET';
       readonly expiresInMs: number | null;
-    },
+    } & Through,
   ): Promise<readonly FileUrl[]> {
     const { files, method } = request;
     for (const { path } of files) stageFileNames(path);
@@ -64,8 +67,8 @@ export class StageService {
     const stage = await openStage(stageOf(request.stage), action, asker);
     const principal = asker.caller.claims;
     const own = this.#ownSigner(base);
-    const ofStage = this.#signer(stage, base);
-    const signer = catalogSigner(stage, { catalog: this.#options.catalog, principal }) ?? ofStage;
+    const ofStage = this.#storeSigner(stage, principal) ?? own;
+    const signer = request.through === 'coordinator' ? own : ofStage;
     const expiresAtMs = Math.min(until, signer.endsAtMs);
     const findUpload = this.#uploadFinder(asker, stage.id);
     const wish = async ({ path, size, part }: WantedFile) => {
@@ -77,8 +80,10 @@ export class StageService {
       }
       const upload = await findUpload(path, part.uploadId);
       const endMs = Math.min(expiresAtMs, upload.expiresAtMs);
-      const request = { ...common, part: { ...part, uploadId: upload.storeUploadId ?? upload.id }, expiresAtMs: endMs };
-      return { signer: upload.storeUploadId === null ? own : ofStage, request };
+      const ofUpload = upload.storeUploadId === null ? own : ofStage;
+      const { number } = part;
+      const request = { ...common, part: { number, uploadId: uploadIdFor(ofUpload, upload) }, expiresAtMs: endMs };
+      return { signer: ofUpload, request };
     };
     const urls: FileUrl[] = [];
     for (let at = 0; at < files.length; at += URLS_AT_ONCE) {
@@ -92,11 +97,12 @@ export class StageService {
   async begin(
     asker: StageAsker,
     base: string,
-    request: NamedFile & {
-      readonly sizeBytes: number | null;
-      readonly partBytes: number | null;
-      readonly expiresInMs: number | null;
-    },
+    request: NamedFile &
+      Through & {
+        readonly sizeBytes: number | null;
+        readonly partBytes: number | null;
+        readonly expiresInMs: number | null;
+      },
   ): Promise<{
     readonly upload: StageUpload;
     readonly parts: readonly { readonly number: number; readonly url: string }[];
@@ -106,14 +112,15 @@ export class StageService {
     stageFileNames(path);
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
-    const isAtStore = storeSigner(stage, this.#options.nowMs) !== undefined;
+    const principal = asker.caller.claims;
+    const isAtStore = request.through !== 'coordinator' && this.#storeSigner(stage, principal) !== undefined;
     const plan = planParts(sizeBytes, request.partBytes, stage.location.startsWith('file:') ? 0 : STORE_PART_BYTES_MIN);
     if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
-    const principal = asker.caller.claims;
     const { partBytes } = plan;
     const to = { stageId: stage.id, path, partBytes, sizeBytes, isAtStore };
     const upload = await this.#options.uploads.begin(principal, to);
-    const signer = upload.storeUploadId === null ? this.#ownSigner(base) : this.#signer(upload.stage, base);
+    const ofStore = upload.storeUploadId === null ? undefined : this.#storeSigner(upload.stage, principal);
+    const signer = ofStore ?? this.#ownSigner(base);
     const expiresAtMs = Math.min(until, upload.expiresAtMs, signer.endsAtMs);
     const parts: { readonly number: number; readonly url: string }[] = [];
     for (let at = 0; at < plan.parts.length; at += URLS_AT_ONCE) {
@@ -166,14 +173,17 @@ export class StageService {
     return openStageFile(stage, path);
   }
 
-  #signer(stage: Stage, base: string): UrlSigner {
-    return storeSigner(stage, this.#options.nowMs) ?? this.#ownSigner(base);
+  /** Undefined where clients come through the coordinator. */
+  #storeSigner(stage: Stage, principal: Principal): UrlSigner | undefined {
+    const { catalog, nowMs } = this.#options;
+    return storeSigner(stage, nowMs) ?? catalogSigner(stage, { catalog, principal });
   }
 
   #ownSigner(base: string): UrlSigner {
     const { keyring } = this.#options;
     return {
       endsAtMs: Infinity,
+      usesStoreIds: false,
       sign: (requests) => Promise.resolve(requests.map((request) => ({ url: signUrl(request, base, keyring) }))),
     };
   }

@@ -9,6 +9,8 @@ import type { SignedRequest } from './signed-url.ts';
 export interface UrlSigner {
   /** Time at which its URLs end at the latest. */
   readonly endsAtMs: number;
+  /** It names uploads in parts by the store's ids. */
+  readonly usesStoreIds: boolean;
   /**
    * Signs requests of one method that end at one time. @returns the URLs in the order of the requests
    * @throws INVALID_REQUEST for a body that is too large for one request
@@ -90,6 +92,10 @@ export function planParts(sizeBytes: number | null, partBytes: number | null, pa
   };
 }
 
+/** How a signer names an upload. */
+export const uploadIdFor = ({ usesStoreIds }: UrlSigner, { id, storeUploadId }: StageUpload): string =>
+  usesStoreIds ? (storeUploadId ?? id) : id;
+
 /** The URL of each part of an upload. */
 export async function partUrls(
   signer: UrlSigner,
@@ -102,7 +108,7 @@ export async function partUrls(
     path: to.upload.path,
     principal: principalOf(to.principal),
     expiresAtMs: to.expiresAtMs,
-    part: { uploadId: to.upload.storeUploadId ?? to.upload.id, number },
+    part: { uploadId: uploadIdFor(signer, to.upload), number },
     ...(sizeBytes === null ? {} : { sizeBytes }),
   }));
   const urls = await signer.sign(requests);

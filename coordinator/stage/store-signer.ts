@@ -9,6 +9,8 @@ import type { UrlSigner } from './stage-urls.ts';
 
 /** Largest body of one request, and smallest part of an upload but for the last, as S3 has them. */
 const BODY_BYTES_MAX = 5 * 2 ** 30;
+/** Largest block of Azure's; Google takes larger parts. */
+const BLOCK_BYTES_MAX = 4_000 * 2 ** 20;
 export const STORE_PART_BYTES_MIN = 5 * 2 ** 20;
 
 /**
@@ -23,6 +25,7 @@ export function storeSigner(
   const key = { ...credential, endpoint: clientEndpoint };
   return {
     endsAtMs: credential.expiresAtMs,
+    usesStoreIds: true,
     sign: (requests) =>
       Promise.all(
         requests.map(async ({ method, path, part, sizeBytes, expiresAtMs }) => {
@@ -52,11 +55,16 @@ export function catalogSigner(
   if (!signs || credential === null || credential.kind === 'file') return undefined;
   return {
     endsAtMs: credential.expiresAtMs ?? Infinity,
+    usesStoreIds: false,
     sign: async (requests) => {
       const [first] = requests;
       if (first === undefined) return [];
+      const large = requests.find(({ part, sizeBytes = 0 }) => part !== undefined && sizeBytes > BLOCK_BYTES_MAX);
+      if (large !== undefined) {
+        throw new SkeinError('INVALID_REQUEST', `a part of ${large.path} has ${BLOCK_BYTES_MAX} bytes at most`);
+      }
       const { method, expiresAtMs } = first;
-      const files = requests.map(({ path, sizeBytes = null }) => ({ path, sizeBytes }));
+      const files = requests.map(({ path, sizeBytes = null, part = null }) => ({ path, sizeBytes, part }));
       return catalog.sign(principal, method === 'PUT' ? 'stage.write' : 'stage.read', { stageId, files, expiresAtMs });
     },
   };

@@ -17,5 +17,8 @@ export const rootOfStage = (folder: string): string => folder.slice(0, folder.la
 /** The folder of an upload. */
 export const uploadFolder = (folder: string, uploadId: string): string => `${folder}/${UPLOADS_FOLDER}/${uploadId}`;
 
+/** An upload's file while it comes, where a store keeps its parts. */
+export const uploadFile = (folder: string, uploadId: string): string => `${uploadFolder(folder, uploadId)}/coming`;
+
 /** Whether a location is a folder of stages, or lies below one. */
 export const isOfStages = (location: string): boolean => `${location}/`.includes(`/${STAGES_FOLDER}/`);

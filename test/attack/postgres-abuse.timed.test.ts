@@ -23,7 +23,7 @@ let bystander: pg.Client;
 let coordinator: InspectedProcess;
 
 const MIB = 2 ** 20;
-/** As for Flight SQL (`flight-abuse.timed.test.ts`): the goal is twice the time of a calm machine, which others may load. */
+/** As for Flight SQL (`flight-abuse.full.test.ts`): the goal is twice the time of a calm machine, which others may load. */
 const QUICK_MS_MAX = 500;
 const HELD_BYTES_MAX = 100 * MIB;
 const FILES_MAX = 15;

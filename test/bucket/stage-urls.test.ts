@@ -184,6 +184,41 @@ describe('an address of the store', () => {
     expect((await cluster.sql('LIST @plain.s.t')).map(([name]) => name)).toEqual(['a']);
   });
 
+  test('is the coordinator’s own for a page, which may ask no other host: whole files and parts go through it', async () => {
+    const own = `${cluster.queryUrl}/v1/stages/files/`;
+    const through = { stage: 'cloud.s.inbox', through: 'coordinator' };
+    const urlOf = async (method: 'PUT' | 'GET'): Promise<string> => {
+      const asked = { ...through, files: [{ path: 'page' }], method };
+      return (await post<{ readonly urls: readonly SignedUrl[] }>('presign', asked)).body.urls[0]?.url ?? '';
+    };
+    const whole = await urlOf('PUT');
+    expect(whole.startsWith(own)).toBe(true);
+    expect((await put(whole, 'abc')).status).toBe(200);
+    const got = await urlOf('GET');
+    expect(got.startsWith(own)).toBe(true);
+    expect(await (await fetch(got)).text()).toBe('abc');
+    const bytes = randomBytes(6 * MIB);
+    const named = { ...through, path: 'parts', size: bytes.length, part_size: 5 * MIB };
+    const { body: begun } = await post<Begun>('presign/multipart/init', named);
+    expect(begun.parts.every(({ url }) => url.startsWith(own))).toBe(true);
+    const parts = [];
+    for (const { part_number, url } of begun.parts) {
+      const part = bytes.subarray((part_number - 1) * begun.part_size, part_number * begun.part_size);
+      // Its answer was lost: it comes again.
+      await put(url, part);
+      parts.push({ part_number, etag: (await put(url, part)).headers.get('etag') ?? '' });
+    }
+    const whose = { stage: 'cloud.s.inbox', path: 'parts', upload_id: begun.upload_id, parts };
+    expect((await post('presign/multipart/complete', whose)).status).toBe(200);
+    expect(await files()).toEqual([
+      ['page', 3],
+      ['parts', bytes.length],
+    ]);
+    await cluster.sql('REMOVE @cloud.s.inbox');
+    const reader = await cluster.token({ scope: ['table:read', 'catalog:read', 'namespace:read'] });
+    expect(errorOf(await post('presign', { ...through, files: [{ path: 'a' }] }, reader))).toEqual([403, 'FORBIDDEN']);
+  });
+
   test('takes a file whole or not at all: one that is cut off leaves the earlier one', async () => {
     await put((await presign('cut')).url, 'earlier');
     const bytes = randomBytes(2 * MIB);

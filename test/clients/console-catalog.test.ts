@@ -143,6 +143,62 @@ test('a file is dropped into a stage, goes on after the connection was lost, and
   await page.context().close();
 });
 
+test('a file is loaded: types are proposed, bad records are shown with their lines, and the table has the rest', async () => {
+  const { page, faults } = await openConsole(cluster, browser, { path: '/console/catalog/console_pages/s' });
+  await button(page, 'Load a file').click();
+  const csv = ['id;code;at', '1;007;2024-01-31', "2;'x';2024-02-29", '3;<b>;', ''].join('\n');
+  await page
+    .getByLabel('Drop a file here, or choose it')
+    .setInputFiles({ name: "o'brien.csv", mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await page.getByLabel('FIELD_DELIMITER').selectOption('semicolon');
+  const first = page.getByRole('region', { name: 'First rows' });
+  await first.getByText('<b>', { exact: true }).waitFor();
+  const typeOf = (name: string): Promise<string> => page.getByLabel(`Type of ${name}`).inputValue();
+  expect(await Promise.all(['id', 'code', 'at'].map(typeOf))).toEqual(['BIGINT', 'VARCHAR', 'DATE']);
+  await page.getByLabel('Type of code').fill('INTEGER');
+  await page.getByLabel('TABLE', { exact: true }).fill(`loaded "${HOSTILE}"`);
+  const step = async (name: string, label = name): Promise<void> => {
+    const section = page.getByRole('region', { name, exact: true });
+    await section.getByRole('button', { name: label, exact: true }).click();
+    await section.getByText(/^Done in/).waitFor();
+  };
+  await step('Make the table');
+  await step('Look for bad records', 'Validate');
+  const bad = page.getByRole('region', { name: 'Look for bad records' }).getByRole('row');
+  await bad.filter({ hasText: "2;'x';2024-02-29" }).getByRole('cell', { name: '3', exact: true }).waitFor();
+  expect(await bad.count()).toBe(3);
+  await page.getByLabel('ON_ERROR').selectOption('CONTINUE');
+  await step('Load');
+  await page.getByText('PARTIALLY_LOADED').waitFor();
+  await step('Take the file away', 'Remove');
+  const loaded = `console_pages.s.${quoteIdentifier(`loaded "${HOSTILE}"`)}`;
+  expect(await cluster.sql(`SELECT * FROM ${loaded}`)).toEqual([[1, 7, '2024-01-31']]);
+  expect(await faultsOf(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a file of JSON goes to the columns of a table that is there, and what is not wanted is left out', async () => {
+  await cluster.sql('CREATE TABLE console_pages.s.there (id BIGINT, note VARCHAR)');
+  const { page } = await openConsole(cluster, browser, { path: at('there') });
+  await button(page, 'Load a file').click();
+  const json = '{"ID": 9007199254740993, "note": "a", "more": [1]}\n{"ID": 2, "note": null, "more": []}\n';
+  await page
+    .getByLabel('Drop a file here, or choose it')
+    .setInputFiles({ name: 'x.ndjson', mimeType: 'application/json', buffer: Buffer.from(json) });
+  await page.getByLabel('Column for note').selectOption('left out');
+  expect(await page.getByLabel('Column for more').inputValue()).toBe('');
+  const section = page.getByRole('region', { name: 'Load', exact: true });
+  await section.getByRole('button', { name: 'Load', exact: true }).click();
+  await section.getByText(/^Done in/).waitFor();
+  const rows = await cluster.sql('SELECT id::VARCHAR, note FROM console_pages.s.there ORDER BY id');
+  expect(rows).toEqual([
+    ['2', null],
+    ['9007199254740993', null],
+  ]);
+  await page.context().close();
+});
+
 test('people, tokens and the audit log: a password is in no statement that is shown, and a token is shown once', async () => {
   const { page, faults } = await openConsole(cluster, browser, { path: '/console/admin/users' });
   const requests: string[] = [];

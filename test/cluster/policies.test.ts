@@ -95,6 +95,7 @@ describe('statements', () => {
     ['random() < 0.5', '0A000 NOT_SUPPORTED'],
     ['current_schema() = a', '0A000 NOT_SUPPORTED'],
     ['session_user = a', '0A000 NOT_SUPPORTED'],
+    ["current_setting('timezone') = a", '0A000 NOT_SUPPORTED'],
     ["a::TIMESTAMPTZ > '2020-01-01'::TIMESTAMPTZ", '0A000 NOT_SUPPORTED'],
     ['a IN (SELECT a FROM (SELECT who AS a FROM s.m))', '42702 AMBIGUOUS_COLUMN'],
     ['who IN (SELECT who FROM s.m)', '42702 AMBIGUOUS_COLUMN'],

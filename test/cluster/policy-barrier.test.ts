@@ -250,6 +250,14 @@ describe('the roles of a session', () => {
     expect((await run(asked, 'root')).rows).toEqual([1, 2].map((id) => [id, `tenant_admin/${T}`]));
     await done('USE ROLE public');
     expect((await run(asked, 'root')).rows).toEqual([[1, `public/${T}`]]);
+    // A prepared statement is bound anew each time.
+    await done('USE ROLE ALL', `PREPARE again AS ${asked}`);
+    expect((await run('EXECUTE again', 'root')).rows).toEqual(all);
+    await done('USE ROLE public');
+    expect((await run('EXECUTE again', 'root')).rows).toEqual([[1, `public/${T}`]]);
+    await done(`ALTER ROW ACCESS POLICY ${S}.admins SET BODY -> i = 2`);
+    expect((await run('EXECUTE again', 'root')).rows).toEqual([[2, `public/${T}`]]);
+    await done(`ALTER ROW ACCESS POLICY ${S}.admins SET BODY -> i = 1 OR is_role_in_session('tenant_admin')`);
     await done('USE ROLE ALL');
     expect((await run(asked, 'root')).rows).toEqual(all);
     expect((await run('USE ROLE tenant_admin')).failure).toBe('42704 ROLE_NOT_FOUND');

@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { request as httpsRequest } from 'node:https';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartedCluster } from '#test/support/cluster.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
@@ -22,8 +23,12 @@ type Sent = {
   readonly url: string;
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
 };
+
+type Json = Readonly<Record<string, unknown>>;
+/** Bytes of a part. */
+const PART = 5 * 2 ** 20;
 
 /** Sends a request as it is; the authority of Azurite's certificate is trusted by `node:https` alone. */
 const send = ({ url, method, headers = {}, body }: Sent): Promise<Answer> =>
@@ -48,7 +53,10 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skein-stage-urls-'));
     store = await OTHER_STORES[kind]();
-    cluster = await startOwnCluster({ args: ['--storage', `${store.root}/first`, ...store.flags], env: store.env });
+    cluster = await startOwnCluster({
+      args: ['--storage', `${store.root}/first`, ...store.flags],
+      env: { ...store.env, ...settingsEnv({ 'catalog.background_interval': '200ms' }) },
+    });
     for (const name of ['inbox', 'beside']) await cluster.sql(`CREATE STAGE lake.default.${name}`);
   }, OTHER_STORE_MS);
   afterAll(async () => {
@@ -145,6 +153,148 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
     expect((await cluster.sql('LIST @lake.default.inbox')).map(([name, size]) => [name, size])).toEqual([['sized', 3]]);
     await cluster.sql('REMOVE @lake.default.inbox');
   });
+
+  async function post(path: string, body: object): Promise<{ readonly status: number; readonly body: Json }> {
+    const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign/multipart/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ stage: 'lake.default.inbox', ...body }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Json };
+  }
+
+  /** Begins an upload of two parts. */
+  async function begin(
+    path: string,
+    size: number,
+    stage = 'inbox',
+  ): Promise<{ readonly uploadId: string; readonly urls: readonly string[] }> {
+    const { status, body } = await post('init', { path, size, part_size: PART, stage: `lake.default.${stage}` });
+    expect(status, JSON.stringify(body)).toBe(200);
+    const parts = body['parts'] as readonly { readonly url: string }[];
+    return { uploadId: String(body['upload_id']), urls: parts.map(({ url }) => url) };
+  }
+
+  const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
+  const listed = async (): Promise<readonly unknown[]> =>
+    (await cluster.sql('LIST @lake.default.inbox')).map(([name, size]) => [name, size]);
+
+  test('parts go to the store, in any order and again, and are the file when they are completed', async () => {
+    const bytes = randomBytes(PART + 10);
+    const [first, last] = [bytes.subarray(0, PART), bytes.subarray(PART)];
+    const { uploadId, urls } = await begin('parts.bin', bytes.length);
+    expect(urls.some((url) => url.startsWith(cluster.queryUrl))).toBe(false);
+    const [one = '', two = ''] = urls;
+    const put = (url: string, body: Buffer): Promise<Answer> => send({ url, method: 'PUT', body });
+    expect([200, 201]).toContain((await put(two, last)).status);
+    await put(one, randomBytes(PART));
+    await put(one, first);
+    expect(await listed()).toEqual([]);
+    const parts = [first, last].map((part, i) => ({ part_number: i + 1, etag: md5(part) }));
+    const named = { path: 'parts.bin', upload_id: uploadId };
+    const short = await post('complete', { ...named, parts: parts.slice(0, 1) });
+    expect([short.status, short.body['error']]).toEqual([400, 'INVALID_REQUEST']);
+    expect((await post('complete', { ...named, parts })).status).toBe(200);
+    expect(await listed()).toEqual([['parts.bin', bytes.length]]);
+    const got = await send(await presign('parts.bin', { method: 'GET' }));
+    expect(bytes.equals(got.body)).toBe(true);
+    expect((await post('complete', { ...named, parts })).body['error']).toBe('UPLOAD_NOT_FOUND');
+    await cluster.sql('REMOVE @lake.default.inbox');
+  });
+
+  test('an upload that is aborted, or whose parts have other sizes, leaves nothing', async () => {
+    const { uploadId, urls } = await begin('gone.bin', PART + 10);
+    const [one = '', two = ''] = urls;
+    await send({ url: one, method: 'PUT', body: randomBytes(PART) });
+    const [large, named] = [randomBytes(11), { path: 'gone.bin', upload_id: uploadId }];
+    await send({ url: two, method: 'PUT', body: large });
+    const parts = [
+      { part_number: 1, etag: 'x' },
+      { part_number: 2, etag: md5(large) },
+    ];
+    expect((await post('complete', { ...named, parts })).body['error']).toBe('INVALID_REQUEST');
+    expect((await post('abort', named)).status).toBe(204);
+    expect((await post('complete', { ...named, parts })).body['error']).toBe('UPLOAD_NOT_FOUND');
+    expect(await listed()).toEqual([]);
+    const root = `${store.root}/first`;
+    const left = (await Array.fromAsync(openStorage(root, store.credential).list(root))).flat();
+    expect(left.filter((one) => one.includes('gone.bin') || one.includes(uploadId))).toEqual([]);
+  });
+
+  test('the address of a part that has ended is asked for again, and is of its upload alone', async () => {
+    const { uploadId, urls } = await begin('renewed.bin', 5);
+    expect(urls).toHaveLength(1);
+    const ask = async (path: string): Promise<Json> => {
+      const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          stage: 'lake.default.inbox',
+          files: [{ path, upload_id: uploadId, part_number: 1, size: 5 }],
+        }),
+      });
+      return (await answer.json()) as Json;
+    };
+    const [renewed] = (await ask('renewed.bin'))['urls'] as readonly SignedUrl[];
+    const url = renewed?.url ?? '';
+    expect(url.startsWith(cluster.queryUrl)).toBe(false);
+    const body = Buffer.from('abcde');
+    expect([200, 201]).toContain((await send({ url, method: 'PUT', body })).status);
+    const parts = [{ part_number: 1, etag: md5(body) }];
+    expect((await ask('other.bin'))['error']).toBe('INVALID_REQUEST');
+    expect((await post('complete', { path: 'renewed.bin', upload_id: uploadId, parts })).status).toBe(200);
+    expect(await listed()).toEqual([['renewed.bin', 5]]);
+    await cluster.sql('REMOVE @lake.default.inbox');
+  });
+
+  test('an upload that nobody completes in time, and a file that comes into a dropped stage, leave nothing', async () => {
+    const root = `${store.root}/first`;
+    const below = async (text: string): Promise<readonly string[]> =>
+      (await Array.fromAsync(openStorage(root, store.credential).list(root)))
+        .flat()
+        .filter((one) => one.includes(text));
+    await cluster.sql("CREATE STAGE lake.default.brief WITH ('upload_ttl' = '4s')");
+    const { uploadId, urls } = await begin('dead.bin', PART + 1, 'brief');
+    const url = kind === 'adls' ? (urls[0] ?? '').replace(/comp=block&blockid=[^&]*&/, '') : (urls[0] ?? '');
+    const headers = kind === 'adls' ? { 'x-ms-blob-type': 'BlockBlob' } : {};
+    expect([200, 201]).toContain((await send({ url, method: 'PUT', headers, body: Buffer.alloc(PART) })).status);
+    const { credential } = store;
+    if (credential.kind === 'gcs') {
+      const uploads = async (): Promise<string> =>
+        (
+          await fetch(`${credential.endpoint}/warehouse?uploads`, {
+            headers: { authorization: `Bearer ${credential.token}` },
+          })
+        ).text();
+      expect(await uploads()).toContain('dead.bin');
+      await expect.poll(uploads, { timeout: 15_000 }).not.toContain('dead.bin');
+    } else {
+      expect(await below(uploadId)).toHaveLength(1);
+      await expect.poll(() => below(uploadId), { timeout: 15_000 }).toEqual([]);
+    }
+    await cluster.sql('CREATE STAGE lake.default.doomed');
+    const late = await presign('late.txt', { stage: 'doomed' });
+    await cluster.sql('DROP STAGE lake.default.doomed');
+    expect([200, 201]).toContain((await send({ ...late, body: 'late' })).status);
+    await expect.poll(() => below('late.txt'), { timeout: 15_000 }).toEqual([]);
+  });
+
+  if (kind === 'adls') {
+    test('whoever has the address of a part cannot make the file by it', async () => {
+      const { uploadId, urls } = await begin('mine.bin', PART + 1);
+      const url = (urls[0] ?? '').replace(/comp=block&blockid=[^&]*&/, '');
+      const forged = { 'x-ms-blob-type': 'BlockBlob', 'x-ms-meta-skein_write': uploadId };
+      expect((await send({ url, method: 'PUT', headers: forged, body: randomBytes(10) })).status).toBe(201);
+      expect(await listed()).toEqual([]);
+      for (const part of urls) await send({ url: part, method: 'PUT', body: randomBytes(part === urls[0] ? PART : 1) });
+      const parts = [1, 2].map((part_number) => ({ part_number, etag: 'x' }));
+      const { body } = await post('complete', { path: 'mine.bin', upload_id: uploadId, parts });
+      expect(body['error']).toBe('INVALID_REQUEST');
+      expect(await listed()).toEqual([]);
+      await post('abort', { path: 'mine.bin', upload_id: uploadId });
+    });
+  }
 
   test('skein put and get follow the addresses, with small files and files in parts', async () => {
     const [small, large] = [randomBytes(1_000), randomBytes(65 * 2 ** 20)];

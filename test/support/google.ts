@@ -3,6 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { startFakeGcs } from './fake-gcs.ts';
 import { askedHeaders, isSigned, signatureProblem } from './google-signatures.ts';
+import { XmlUploads } from './google-uploads.ts';
 import { parseCondition, type Condition, type ConditionRequest } from './cel-condition.ts';
 
 /**
@@ -70,6 +71,7 @@ class GoogleServer {
   readonly #grants = new Map<string, Grant>();
   /** Bytes of resumable uploads that have come. */
   readonly #uploads = new Map<string, number>();
+  readonly #parts = new XmlUploads();
   readonly #keys = generateKeyPairSync('rsa', {
     modulusLength: 2_048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -134,6 +136,7 @@ class GoogleServer {
     const grant = this.#grants.get(token);
     if (grant === undefined || grant.endsMs < Date.now()) return refuse(answer, 401, 'authError');
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
+    if (await this.#answerUpload(incoming, body, answer)) return;
     if (this.#hasPart(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
   }
@@ -144,9 +147,32 @@ class GoogleServer {
     const account = { email: EMAIL, publicKey: this.#keys.publicKey };
     const request = { method, target, headers, bodyBytes: body.length };
     const problem = signatureProblem(request, account, Date.now() + this.aheadMs);
-    if (problem === undefined) return this.#forward(incoming, body, answer, askedHeaders(target));
+    if (problem === undefined) {
+      if (await this.#answerUpload(incoming, body, answer)) return;
+      return this.#forward(incoming, body, answer, askedHeaders(target));
+    }
     const status = problem.startsWith('Entity') || problem === 'InvalidArgument' ? 400 : 403;
     answer.writeHead(status, { 'content-type': 'application/xml' }).end(`<Error><Code>${problem}</Code></Error>`);
+  }
+
+  /** Answers requests of uploads in parts, which fake-gcs-server does not have. @returns whether it was one */
+  async #answerUpload(incoming: IncomingMessage, body: Buffer, answer: ServerResponse): Promise<boolean> {
+    const { method = '', headers } = incoming;
+    const url = new URL(incoming.url ?? '/', `http://${this.host}`);
+    const given = await this.#parts.answer({ method, url, headers, body }, async (object, bytes) => {
+      const resource = { name: object.key, metadata: metadataIn(object.headers) };
+      const boundary = randomBytes(16).toString('hex');
+      const lines = `--${boundary}\r\ncontent-type: application/json\r\n\r\n${JSON.stringify(resource)}\r\n--${boundary}\r\ncontent-type: application/octet-stream\r\n\r\n`;
+      const made = await fetch(`${this.upstream}/upload/storage/v1/b/${object.bucket}/o?uploadType=multipart`, {
+        method: 'POST',
+        headers: { 'content-type': `multipart/related; boundary=${boundary}` },
+        body: Buffer.concat([Buffer.from(lines), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+      });
+      if (!made.ok) throw new Error(`the upload made no object: ${made.status}`);
+    });
+    if (given === undefined) return false;
+    answer.writeHead(given.status, given.headers).end(given.body);
+    return true;
   }
 
   #giveToken(form: URLSearchParams, answer: ServerResponse): void {
@@ -307,6 +333,13 @@ function isAllowed({ rules }: Grant, method: string, url: URL, body: Buffer): bo
     rules.some((rule) => rule.bucket === access.bucket && (rule.writes || !access.isWrite) && rule.allows(access));
   return accesses.length > 0 && accesses.every(mayDo);
 }
+
+const metadataIn = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      name.startsWith('x-goog-meta-') ? [[name.slice('x-goog-meta-'.length), value]] : [],
+    ),
+  );
 
 const json = (answer: ServerResponse, status: number, value: unknown): void =>
   void answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));

@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inject } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { startCluster, Cluster, type ClusterOptions, type StartedCluster } from './cluster.ts';
 import { FILE_CREDENTIAL } from './file-credential.ts';
-import type { BucketCluster } from './run/run-bucket.ts';
+import type { BucketCluster, OverBucket } from './run/run-bucket.ts';
 import type { SharedClusterFacts } from './run/shared-cluster.ts';
 
 /** A database of the run's Postgres for one suite, with every migration made and nothing else in it. */
@@ -19,7 +21,7 @@ export const hasLocalFiles = (): boolean => inject('overBucket') === undefined;
 /** The files below a folder of one of the run's clusters, by their names below it; those of a bucket are found by the store's own key. */
 export async function filesBelow(location: string): Promise<readonly string[]> {
   const over = inject('overBucket');
-  const key = over === undefined ? FILE_CREDENTIAL : (await ask<BucketCluster>('/bucket', over)).key;
+  const key = over === undefined ? FILE_CREDENTIAL : (await bucketOf(over)).key;
   const files = (await Array.fromAsync(openStorage(location, key).list(location))).flat();
   return files.map((file) => file.slice(location.length + 1)).toSorted();
 }
@@ -28,7 +30,7 @@ export async function filesBelow(location: string): Promise<readonly string[]> {
 export async function startOwnCluster(options: ClusterOptions = {}): Promise<StartedCluster> {
   const database = await createTestDatabase();
   const over = inject('overBucket');
-  const bucket = over === undefined ? { args: [], env: {} } : await ask<BucketCluster>('/bucket', over);
+  const bucket = over === undefined ? { args: [], env: {} } : await bucketOf(over);
   return startCluster({
     ...options,
     args: [...bucket.args, ...(options.args ?? [])],
@@ -42,7 +44,9 @@ export async function startOwnCluster(options: ClusterOptions = {}): Promise<Sta
  * namespace or tenant of its own, changes nothing of `lake.tpch`, and does not count on being alone.
  */
 export async function sharedCluster(): Promise<{ readonly cluster: Cluster; readonly databaseUrl: string }> {
-  const { ready, databaseUrl } = await ask<SharedClusterFacts>('/cluster', inject('overBucket'));
+  const over = inject('overBucket');
+  const { ready, databaseUrl } = await ask<SharedClusterFacts>('/cluster', over);
+  if (over !== undefined) await bucketOf(over);
   return { cluster: new Cluster(ready), databaseUrl };
 }
 
@@ -53,6 +57,16 @@ export async function sharedFixture(): Promise<{
 }> {
   const names = await ask<Readonly<Record<string, string>>>('/fixture', inject('overBucket'));
   return { cluster: (await sharedCluster()).cluster, names };
+}
+
+/** A place in the run's store, whose authority this process trusts from now on, too: suites call the store by addresses that it is given. */
+async function bucketOf(over: OverBucket): Promise<BucketCluster> {
+  const bucket = await ask<BucketCluster>('/bucket', over);
+  const authority = bucket.env['NODE_EXTRA_CA_CERTS'];
+  if (authority !== undefined) {
+    setDefaultCACertificates([...getCACertificates('default'), await readFile(authority, 'utf8')]);
+  }
+  return bucket;
 }
 
 async function ask<T>(path: string, body: unknown = null): Promise<T> {

@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cluster } from './cluster.ts';
 
+type SignedUrl = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
 /** Puts a file into a stage by a signed URL. @param stage without `@` */
 export async function putStageFile(
   cluster: Pick<Cluster, 'queryUrl' | 'token'>,
@@ -12,9 +14,10 @@ export async function putStageFile(
   const headers = { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' };
   const asked = JSON.stringify({ stage, files: [{ path }] });
   const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign`, { method: 'POST', headers, body: asked });
-  const { urls } = (await answer.json()) as { readonly urls: readonly [{ readonly url: string }] };
+  const { urls } = (await answer.json()) as { readonly urls: readonly [SignedUrl] };
+  const [signed] = urls;
   const bytes = typeof body === 'string' ? body : new Uint8Array(body);
-  const { ok, status } = await fetch(urls[0].url, { method: 'PUT', body: bytes });
+  const { ok, status } = await fetch(signed.url, { method: 'PUT', body: bytes, headers: signed.headers });
   if (!ok) throw new Error(`the file ${path} was refused: ${status}`);
 }
 

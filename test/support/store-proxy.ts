@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -31,7 +32,7 @@ export type StoreCounts = {
   readonly keys: number;
 };
 
-/** A proxy before an S3 server that counts, delays, limits and breaks. */
+/** A proxy before a store that counts, delays, limits and breaks; the lives of keys are those of an S3 server. */
 export type StoreProxy = AsyncDisposable & {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
@@ -106,7 +107,9 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
     const isCut = happens(faults.cut);
     if (isCut) counts.faults += 1;
     if (isCut && (bytes.length === 0 || incoming.method === 'HEAD')) return void answer.destroy();
-    const headers = incoming.method === 'HEAD' ? given.headers : { ...given.headers, 'content-length': bytes.length };
+    // The body is whole here.
+    const { 'transfer-encoding': _encoding, ...head } = given.headers;
+    const headers = incoming.method === 'HEAD' ? head : { ...head, 'content-length': bytes.length };
     answer.writeHead(given.status, headers);
     const end = isCut ? Math.floor(bytes.length * random()) : bytes.length;
     for (let at = 0; at < end; at += CHUNK_BYTES) {
@@ -175,7 +178,8 @@ type Given = { readonly status: number; readonly headers: IncomingMessage['heade
 function forward(upstream: URL, { method, url, headers }: IncomingMessage, body: Buffer): Promise<Given> {
   const { promise, resolve, reject } = Promise.withResolvers<Given>();
   const options = { host: upstream.hostname, port: upstream.port, method, path: url, headers };
-  const sent = httpRequest(options, (response) => {
+  const make = upstream.protocol === 'https:' ? httpsRequest : httpRequest;
+  const sent = make(options, (response) => {
     bodyOf(response).then(
       (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
       reject,

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useRef, useState, type ReactNode } from 'react';
 import { callJson, type ApiError } from '../api/call.ts';
+import { printTime } from '../app/print-figures.ts';
 import { Problem } from '../app/problem.tsx';
 
 type Page = {
@@ -87,6 +88,10 @@ export function PrincipalList({ kind, label, statuses, of, version, onChoose }: 
   );
 }
 
+/** Moments are shown in the reader's zone, as everywhere. */
+const timeOr = (column: string | undefined, value: string | null | undefined): string | null | undefined =>
+  column?.endsWith('_at') === true && value != null && !Number.isNaN(Date.parse(value)) ? printTime(value) : value;
+
 type RowsProps = Pick<Page, 'columns' | 'rows'> & {
   readonly label: string;
   readonly onChoose?: (name: string) => void;
@@ -115,7 +120,7 @@ function Rows({ label, columns, rows, onChoose }: RowsProps): ReactNode {
                       {value}
                     </button>
                   ) : (
-                    value
+                    timeOr(columns[j], value)
                   )}
                 </td>
               ))}

@@ -1,5 +1,5 @@
 import { quoteIdentifier as name, quoteLiteral as literal } from '#shared/sql/quote.ts';
-import type { MadeStatement } from '../statement/run-statement.ts';
+import type { MadeStatement } from '../statement/made-statement.ts';
 
 /** The place of a secret in a statement, which goes as a parameter: it is in no text that is shown, copied or kept. */
 const SECRET = '?';

@@ -152,12 +152,10 @@ function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
           </Link>
         ))}
       </nav>
-      <span className="quiet">
-        <a href="/console/account" target="_blank" rel="noreferrer" title="Password, second factor, tokens, sign-ins">
-          {name}
-        </a>{' '}
-        · {tenant}
-      </span>
+      <a href="/console/account" target="_blank" rel="noreferrer" title="Password, second factor, tokens, sign-ins">
+        {name}
+      </a>
+      <span className="quiet">{tenant}</span>
       <button type="button" onClick={() => void signOut()}>
         Sign out
       </button>

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/call.ts';
 import { Problem } from '../app/problem.tsx';
 import { cellText } from '../statement/cell-text.ts';
-import { runStatement, type MadeStatement, type StatementAnswer } from '../statement/run-statement.ts';
+import type { MadeStatement, StatementAnswer } from '../statement/made-statement.ts';
+import { runStatement } from '../statement/run-statement.ts';
 import { SmallTable } from '../statement/statement-panel.tsx';
 
 type Props = {

@@ -6,6 +6,8 @@ import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printTime } from '../app/print-figures.ts';
 import type { BrowsedObject } from '#coordinator/api/browse/browse-operations.ts';
+import { LoadButton } from '../load/load-button.tsx';
+import { LoadFile } from '../load/load-file.tsx';
 import { Actions } from '../statement/action-form.tsx';
 import { addressOf } from './catalog-place.ts';
 import { Crumbs } from './crumbs.tsx';
@@ -70,6 +72,14 @@ export function SchemaPage({ catalog, schema, me }: Props): ReactNode {
           </p>
         </>
       )}
+      <LoadButton>
+        <LoadFile
+          catalog={catalog}
+          schema={schema}
+          refusal={refusalOf(me.actions, 'table.create')}
+          onLoaded={() => void client.invalidateQueries({ queryKey: ['schema'] })}
+        />
+      </LoadButton>
       <Actions
         onDone={() => void client.invalidateQueries({ queryKey: ['schema'] })}
         actions={schemaActions(catalog, schema, me)}

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath } from '../editor/quote-name.ts';
-import type { MadeStatement } from '../statement/run-statement.ts';
+import type { MadeStatement } from '../statement/made-statement.ts';
 
 /** An object of a catalog by its names. The levels of a schema are joined by dots. */
 export type ObjectPath = { readonly catalog: string; readonly schema: string; readonly name: string };

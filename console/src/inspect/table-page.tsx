@@ -1,6 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { printTime } from '../app/print-figures.ts';
+import { LoadButton } from '../load/load-button.tsx';
+import { LoadFile } from '../load/load-file.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
 import { addressOf } from './catalog-place.ts';
 import { ColumnsTab } from './columns-tab.tsx';
@@ -58,6 +60,17 @@ export function TablePage({ path, tab, ask, details, onChanged }: Props): ReactN
         }}
       </Tabs>
       <h2>Change the table</h2>
+      <LoadButton>
+        <LoadFile
+          {...path}
+          table={{
+            name: path.name,
+            columns: details.columns.flatMap(({ parent_id: parent, name }) => (parent === null ? [name] : [])),
+          }}
+          refusal={refusalOf(details.actions, 'table.commit')}
+          onLoaded={changed}
+        />
+      </LoadButton>
       <Actions actions={tableActions(path, details)} onDone={changed} />
     </>
   );

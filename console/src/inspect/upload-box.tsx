@@ -2,10 +2,19 @@ import { useRef, useState, type DragEvent, type ReactNode } from 'react';
 import { printBytes } from '../app/print-figures.ts';
 import { upload, type UploadProgress } from './upload.ts';
 
-type Props = { readonly stage: string; readonly refusal: string | undefined; readonly onDone: (name: string) => void };
+type Props = {
+  readonly stage: string;
+  /** The folder of the stage, with its slash; one file goes there, not several. */
+  readonly folder?: string;
+  /** The kinds of files that are offered. */
+  readonly accept?: string;
+  readonly refusal: string | undefined;
+  /** Called with the path of each file that is there. */
+  readonly onDone: (path: string) => void;
+};
 
 /** A place to drop files, which go into the stage one after another. */
-export function UploadBox({ stage, refusal, onDone }: Props): ReactNode {
+export function UploadBox({ stage, folder, accept, refusal, onDone }: Props): ReactNode {
   const [progress, setProgress] = useState<(UploadProgress & { readonly name: string }) | null>(null);
   const [told, tell] = useState('');
   const [problem, complain] = useState('');
@@ -14,13 +23,14 @@ export function UploadBox({ stage, refusal, onDone }: Props): ReactNode {
     complain('');
     const abort = new AbortController();
     stop.current = abort;
-    for (const file of files) {
+    for (const file of folder === undefined ? files : files.slice(0, 1)) {
+      const path = `${folder ?? ''}${file.name}`;
       try {
         setProgress({ name: file.name, sent: 0, total: file.size, isWaiting: false });
         const onProgress = (now: UploadProgress): void => setProgress({ name: file.name, ...now });
-        await upload(file, { stage, path: file.name, signal: abort.signal, onProgress });
+        await upload(file, { stage, path, signal: abort.signal, onProgress });
         tell(`${file.name} is there`);
-        onDone(file.name);
+        onDone(path);
       } catch (error) {
         complain(abort.signal.aborted ? 'Stopped' : error instanceof Error ? error.message : String(error));
         break;
@@ -35,10 +45,11 @@ export function UploadBox({ stage, refusal, onDone }: Props): ReactNode {
   return (
     <section className="drop" aria-label="Upload" onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
       <label>
-        Drop files here, or choose them
+        {folder === undefined ? 'Drop files here, or choose them' : 'Drop a file here, or choose it'}
         <input
           type="file"
-          multiple
+          multiple={folder === undefined}
+          {...(accept === undefined ? {} : { accept })}
           disabled={refusal !== undefined || progress !== null}
           onChange={({ target }) => {
             void send([...(target.files ?? [])]);

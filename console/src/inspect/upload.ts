@@ -33,7 +33,8 @@ export async function upload(file: Blob, { stage, path, signal, onProgress }: Op
   const base = '/v1/stages/presign/multipart';
   const begun = await callJson<Begun>(`${base}/init`, {
     method: 'POST',
-    body: { stage, path, size: file.size, part_size: PART_BYTES },
+    // The page's policy lets it ask nobody but the coordinator.
+    body: { stage, path, size: file.size, part_size: PART_BYTES, through: 'coordinator' },
     signal,
   });
   const place = { stage, path, upload_id: begun.upload_id };
@@ -70,8 +71,6 @@ async function sendParts(
     for (let part = left.shift(); part !== undefined; part = left.shift()) {
       const { part_number: number, url } = part;
       const path = ownPath(url);
-      if (path === null)
-        throw new Error('this stage lies in a store that takes files itself, which a page may not ask: use skein put');
       const bytes = file.slice((number - 1) * begun.part_size, number * begun.part_size);
       const onWait = (isWaiting: boolean): void => {
         waiting += isWaiting ? 1 : -1;

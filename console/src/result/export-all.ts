@@ -1,4 +1,5 @@
 import { call, callJson } from '../api/call.ts';
+import { ownPath } from '../inspect/stage-files.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 
 type Presigned = {
@@ -13,13 +14,13 @@ export async function exportAll(sql: string, session: string): Promise<void> {
   await call('/api/query', { method: 'POST', body: { sql: copy }, headers });
   const { urls } = await callJson<Presigned>('/v1/stages/presign', {
     method: 'POST',
-    body: { stage: '~', files: [{ path: name }], method: 'GET' },
+    body: { stage: '~', files: [{ path: name }], method: 'GET', through: 'coordinator' },
     headers: { 'x-skein-session': session },
   });
   const [found] = urls;
   if (found === undefined) return;
   const link = document.createElement('a');
-  link.href = found.url;
+  link.href = ownPath(found.url);
   link.download = name.slice('exports/'.length);
   link.rel = 'noopener';
   link.target = '_blank';
@@ -31,14 +32,16 @@ export async function saveQuery(name: string, text: string): Promise<void> {
   const path = `queries/${name}.sql`;
   const { urls } = await callJson<Presigned>('/v1/stages/presign', {
     method: 'POST',
-    body: { stage: '~', files: [{ path, size: new TextEncoder().encode(text).length }], method: 'PUT' },
+    body: {
+      stage: '~',
+      files: [{ path, size: new TextEncoder().encode(text).length }],
+      method: 'PUT',
+      through: 'coordinator',
+    },
   });
   const [found] = urls;
   if (found === undefined) return;
-  const url = new URL(found.url, location.href);
-  // The coordinator signs its own address, which may have another name than this page has.
-  const target = url.pathname.startsWith('/v1/stages/') ? `${url.pathname}${url.search}` : url.href;
-  const response = await fetch(target, {
+  const response = await fetch(ownPath(found.url), {
     method: 'PUT',
     body: text,
     headers: { ...found.headers, 'x-skein-console': '1' },

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import type { MadeStatement, StatementAnswer } from './run-statement.ts';
+import type { MadeStatement, StatementAnswer } from './made-statement.ts';
 import { StatementPanel } from './statement-panel.tsx';
 
 /** A field of a form, named as in SQL. */

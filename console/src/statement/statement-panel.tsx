@@ -4,7 +4,8 @@ import type { QueryStateEntry as QueryState } from '#coordinator/api/http/api-ty
 import { Problem } from '../app/problem.tsx';
 import { printMs } from '../app/print-figures.ts';
 import { cellText } from './cell-text.ts';
-import { runStatement, type MadeStatement, type StatementAnswer } from './run-statement.ts';
+import type { MadeStatement, StatementAnswer } from './made-statement.ts';
+import { runStatement } from './run-statement.ts';
 
 type Props = {
   /** Null: a field is not filled in yet. */

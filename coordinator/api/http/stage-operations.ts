@@ -38,6 +38,14 @@ const NAMES: readonly ErrorCode[] = [
   'STAGE_NOT_FOUND',
 ];
 
+const THROUGH = Type.Optional(
+  Type.Unsafe<'coordinator'>({
+    type: 'string',
+    enum: ['coordinator'],
+    description: 'Also over a bucket the bytes go through the coordinator: for a page, which other hosts refuse',
+  }),
+);
+
 export const PRESIGN = {
   operationId: 'presignFiles',
   summary: 'URLs by which files are put into a stage, or read from it, without a token',
@@ -61,6 +69,7 @@ export const PRESIGN = {
       Type.Unsafe<'PUT' | 'GET'>({ type: 'string', enum: ['PUT', 'GET'], description: 'PUT when left out' }),
     ),
     expires_in: EXPIRES,
+    through: THROUGH,
   }),
   response: {
     200: json(
@@ -96,6 +105,7 @@ export const INIT_UPLOAD = {
       Type.Integer({ minimum: PART_BYTES_MIN, maximum: SIZE_MAX, description: 'Bytes of a part' }),
     ),
     expires_in: EXPIRES,
+    through: THROUGH,
   }),
   response: {
     200: json(
@@ -123,7 +133,10 @@ export const COMPLETE_UPLOAD = {
     parts: Type.Array(
       record({
         part_number: PART_NUMBER,
-        etag: Type.String({ maxLength: 100, description: 'As the PUT answered it' }),
+        etag: Type.String({
+          maxLength: 100,
+          description: 'As the PUT answered it; the MD5 of the bytes where it answered none',
+        }),
       }),
       {
         minItems: 1,

@@ -67,18 +67,19 @@ function requestRoutes(app: DocumentedApp, { stages, onRequest, callerOf }: Opti
   const route = { onRequest, bodyLimit: BODY_BYTES_MAX };
 
   app.post('/v1/stages/presign', { ...route, schema: PRESIGN }, async (request) => {
-    const { stage, files, method = 'PUT', expires_in: seconds } = request.body;
+    const { stage, files, method = 'PUT', expires_in: seconds, through } = request.body;
     const urls = await service.presign(asker(request), base(request), {
       stage,
       files: files.map(wantedFile),
       method,
       expiresInMs: ms(seconds),
+      through,
     });
     return { urls: urls.map(({ expiresAtMs, ...url }) => ({ ...url, 'expires-at-ms': expiresAtMs })) };
   });
   app.post('/v1/stages/presign/multipart/init', { ...route, schema: INIT_UPLOAD }, async (request) => {
-    const { stage, path, size = null, part_size: partBytes = null, expires_in: seconds } = request.body;
-    const named = { stage, path, sizeBytes: size, partBytes, expiresInMs: ms(seconds) };
+    const { stage, path, size = null, part_size: partBytes = null, expires_in: seconds, through } = request.body;
+    const named = { stage, path, sizeBytes: size, partBytes, expiresInMs: ms(seconds), through };
     const { upload, parts, expiresAtMs } = await service.begin(asker(request), base(request), named);
     return {
       upload_id: upload.id,

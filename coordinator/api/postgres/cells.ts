@@ -1,3 +1,4 @@
+import { SkeinError } from '#shared/error.ts';
 import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
 import { must } from '#shared/must.ts';
 import { isPresent, type ArrowColumn, type ArrowLayout } from './arrow-columns.ts';
@@ -6,15 +7,30 @@ import type { Cells } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { writeInterval, writeNumeric, writeUuid } from './parsed-values.ts';
-import { oidOfKind, type PostgresColumn } from './postgres-type.ts';
+import { oidOfKind, type PostgresColumn, type VectorType } from './postgres-type.ts';
+import { writeVector } from './vector-cells.ts';
 
-export type CellForm = { readonly kind: ValueKind; readonly element: ValueKind | null; readonly isBinary: boolean };
+export type CellForm = {
+  readonly kind: ValueKind;
+  readonly element: ValueKind | null;
+  readonly isBinary: boolean;
+  /** The type of the elements; absent: that of their kind. */
+  readonly elementOid?: number;
+  /** The text is that of a vector. */
+  readonly vector?: VectorType;
+};
 
-export const cellForm = ({ kind, element }: PostgresColumn, isBinary: boolean): CellForm => ({
-  kind,
-  element: element ?? null,
-  isBinary,
-});
+/** @throws NOT_SUPPORTED for a column that has no binary form */
+export function cellForm({ name, kind, element, elementOid, binary }: PostgresColumn, isBinary: boolean): CellForm {
+  const form = { kind, element: element ?? null, isBinary };
+  if (elementOid !== undefined) return { ...form, elementOid };
+  if (binary === undefined || !isBinary) return form;
+  if (binary !== 'none') return { ...form, vector: binary };
+  throw new SkeinError(
+    'NOT_SUPPORTED',
+    `the column ${name} names an object, which has no binary form here; cast it to oid or to text`,
+  );
+}
 
 /** Kinds whose values have the same number of bytes in Arrow, when they come in binary. */
 const WIDTHS: Partial<Readonly<Record<ValueKind, number>>> = {
@@ -52,13 +68,15 @@ export function cellsOf(column: ArrowColumn, form: CellForm, from: number, to: n
     const items = must(column.items, 'a list has items');
     const elements = (first: number, last: number): Cells =>
       cellsOf(items, { kind: element, element: null, isBinary }, first, last);
-    return { isPresent: present, ...arrayCells(column, { elements, oid: oidOfKind(element), isBinary }, from, to) };
+    const oid = form.elementOid ?? oidOfKind(element);
+    return { isPresent: present, ...arrayCells(column, { elements, oid, isBinary }, from, to) };
   }
   if (kind === 'bool') return { isPresent: present, ...bools(column.data, isBinary, from, to) };
   const width = WIDTHS[kind];
   if (isFloat(kind) && !isBinary) return { isPresent: present, ...floatTexts(column, kind, from, to) };
   if (width !== undefined && isBinary) return { isPresent: present, ...fixed(column.data, kind, width, from, to) };
-  const write = isBinary ? WRITERS[kind] : undefined;
+  const { vector } = form;
+  const write = vector !== undefined ? writeVector(vector) : isBinary ? WRITERS[kind] : undefined;
   if (write !== undefined) return { isPresent: present, ...written(column, write, from, to) };
   const { offsets, data } = column;
   return { isPresent: present, width: null, offsets: offsets.subarray(from, to + 1), bytes: data };

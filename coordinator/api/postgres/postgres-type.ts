@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import { numericTypmod, POSTGRES_SCALARS } from '../../binding/pg-types.ts';
+import { isNumbered, numericTypmod, POSTGRES_SCALARS, postgresType } from '../../binding/pg-types.ts';
 import type { ScalarKind, ValueKind } from '../../arrival/postgres/value-kind.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
@@ -14,7 +14,14 @@ export type PostgresColumn = {
   readonly kind: ValueKind;
   /** Kind of the elements of an array. */
   readonly element?: ValueKind;
+  /** The type of the elements of an array, where it is not that of their kind. */
+  readonly elementOid?: number;
+  /** A text that is a vector in binary, or that has no binary form here; absent: as its kind. */
+  readonly binary?: VectorType | 'none';
 };
+
+/** Types of Postgres' catalog whose values are lists of numbers. */
+export type VectorType = 'int2vector' | 'oidvector';
 
 type Known = { readonly oid: number; readonly array: number; readonly size: number };
 
@@ -67,11 +74,17 @@ export function postgresColumn(column: OutputColumn): PostgresColumn {
   // The types of Postgres' catalog that DuckDB holds as other types: the values are the same.
   if (postgres === undefined) return own;
   const { oid, size, name } = postgres;
-  if (own.kind === 'text') return { ...own, oid, size };
-  if (name === 'oid' && own.kind === 'int8') return { ...own, oid, size, kind: 'oid' };
+  if (own.kind === 'text') {
+    if (name === 'int2vector' || name === 'oidvector') return { ...own, oid, size, binary: name };
+    // The name of what a number means is all that is known here.
+    return isNumbered(name) ? { ...own, oid, size, binary: 'none' } : { ...own, oid, size };
+  }
+  if ((name === 'oid' || name === 'xid') && own.kind === 'int8') return { ...own, oid, size, kind: 'oid' };
   if (own.kind !== 'array' || !name.startsWith('_')) return own;
   if (own.element === 'int8' && name === '_oid') return { ...own, oid, element: 'oid' };
-  return own.element === 'text' ? { ...own, oid } : own;
+  if (own.element !== 'text') return own;
+  const element = postgresType(name.slice(1));
+  return element === undefined ? { ...own, oid } : { ...own, oid, elementOid: element.oid };
 }
 
 function ownColumn({ name, type, typeName }: OutputColumn): PostgresColumn {

@@ -33,6 +33,7 @@ export class RowsSink implements DoorSink {
   readonly #options: Options;
   #shape: ResultShape | undefined;
   #columns: readonly PostgresColumn[] = [];
+  #forms: readonly CellForm[] = [];
   #isDescribed = false;
   #hasSent = false;
   #rows = 0;
@@ -64,7 +65,9 @@ export class RowsSink implements DoorSink {
     if (shape.kind === 'nothing' && shape.warning !== undefined) {
       this.#options.writer.push(warning(shape.warning.sqlState, shape.warning.message));
     }
-    if (shape.kind === 'rows') this.#columns = shape.columns.map(postgresColumn);
+    if (shape.kind !== 'rows') return;
+    this.#columns = shape.columns.map(postgresColumn);
+    this.#forms = this.#columns.map((column, i) => cellForm(column, this.encoding.isNative(i)));
   }
 
   start(): void {
@@ -91,10 +94,6 @@ export class RowsSink implements DoorSink {
 
   finish({ rowCount }: ResultSummary): void {
     this.#rows = rowCount;
-  }
-
-  get #forms(): readonly CellForm[] {
-    return this.#columns.map((column, i) => cellForm(column, this.encoding.isNative(i)));
   }
 
   get #formats(): readonly number[] {

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
+import { postgresType, type PostgresType } from '../../binding/pg-types.ts';
+import type { SqlType } from '../../plan/sql-type.ts';
 import { booleans, columnBatch, int32s, int64s, lists, texts, type ColumnData } from '../../binding/column-data.ts';
 import { arrowColumns } from './arrow-columns.ts';
-import { cellsOf, cellLayout, type CellForm } from './cells.ts';
+import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
+import { postgresColumn } from './postgres-type.ts';
 import { splitStatements } from './split-statements.ts';
 import { settingsOf } from './startup.ts';
 
@@ -69,6 +72,30 @@ test('arrays, in text and in binary', () => {
     '00000001000000010000001700000002000000010000000400000007ffffffff',
   ]);
 });
+
+test('vectors of the catalog in binary are arrays that count from 0', () => {
+  const vector = (type: 'int2vector' | 'oidvector'): CellForm => ({ ...binary('text'), vector: type });
+  expect(values(texts(['1 -2', '', null]), vector('int2vector'), 3)).toEqual([
+    '000000010000000000000015000000020000000000000002000100000002fffe',
+    '0000000100000000000000150000000000000000',
+    null,
+  ]);
+  expect(values(texts(['23 4294967295']), vector('oidvector'), 1)).toEqual([
+    '00000001000000000000001a0000000200000000000000040000001700000004ffffffff',
+  ]);
+});
+
+test('an array of names says so in binary; the name of an object has no binary form', () => {
+  const name = postgresColumn({ name: 'n', type: listOf('VARCHAR'), typeName: '', postgres: typeOf('_name') });
+  expect(name).toMatchObject({ oid: 1003, elementOid: 19 });
+  const type = { kind: 'scalar', name: 'VARCHAR' } as const;
+  const relation = postgresColumn({ name: 'r', type, typeName: '', postgres: typeOf('regclass') });
+  expect(cellForm(relation, false)).toMatchObject({ kind: 'text', isBinary: false });
+  expect(() => cellForm(relation, true)).toThrow('no binary form');
+});
+
+const typeOf = (name: string): PostgresType => must(postgresType(name), 'it is known');
+const listOf = (name: string): SqlType => ({ kind: 'list', element: { kind: 'scalar', name } });
 
 test.each([
   [1, '1'],

@@ -1,5 +1,6 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
+import { missingObject } from '#shared/sql/missing-object.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { NUMBERED } from './functions.ts';
@@ -44,6 +45,8 @@ export function castAs(to: NamedType | string, { node, write }: Casted, place: W
     const value = write();
     if (constant !== undefined) return { sql: at(locationIn(node.of), numberOf(name, constant, place)), type: name };
     if (isText(value.type)) return { sql: numberOfText(name, value.sql, place), type: name };
+    // The value of a parameter is a number or a name.
+    if (value.type === null) return { sql: numberOfAny(name, value.sql, place), type: name };
     return { sql: value.sql, type: name };
   }
   if (name.startsWith('_') && constant !== undefined) return { sql: listOf(constant, name), type: name };
@@ -77,11 +80,42 @@ function listOf(constant: string, type: string): Sql {
   return form`CAST([${values.join(', ')}] AS ${duckDbType(type) ?? ''})`;
 }
 
-/** The number of an object that a constant names: `pg_class`, `s."T"`, `16390`. */
+/** The number of an object that a constant names: `pg_class`, `s."T"`, `16390`. The query fails where there is none. */
 function numberOf(type: string, constant: string, place: WritePlace): Sql {
   if (/^\d+$/.test(constant)) return words(`CAST(${constant} AS BIGINT)`);
   if (constant === '-') return words('CAST(0 AS BIGINT)');
-  if (type === 'regtype') return numberOfText(type, words(quoteLiteral(constant)), place);
+  const found =
+    type === 'regtype'
+      ? numberOfText(type, words(quoteLiteral(TYPE_NAMES[foldIdentifier(constant.trim())] ?? constant)), place)
+      : numberOfName(type, constant, place);
+  const missing = missingObject(OBJECTS[type] ?? 'object', constant);
+  return form`coalesce(${found}, CAST(error(${quoteLiteral(missing)}) AS BIGINT))`;
+}
+
+/** Names of types that are spelled otherwise in `pg_type`. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: 'integer',
+  decimal: 'numeric',
+  float: 'double precision',
+  dec: 'numeric',
+};
+
+/** How Postgres calls what a number is of. */
+const OBJECTS: Readonly<Record<string, string>> = {
+  regclass: 'relation',
+  regtype: 'type',
+  regproc: 'function',
+  regprocedure: 'function',
+  regnamespace: 'schema',
+  regrole: 'role',
+  regoper: 'operator',
+  regoperator: 'operator',
+  regcollation: 'collation',
+  regconfig: 'text search configuration',
+  regdictionary: 'text search dictionary',
+};
+
+function numberOfName(type: string, constant: string, place: WritePlace): Sql {
   const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
   const [own = '', schema] = namesOf(constant.replace(/\(.*$/s, '')).toReversed();
   const r = place.fresh();
@@ -96,6 +130,12 @@ function numberOf(type: string, constant: string, place: WritePlace): Sql {
   return words(
     `(SELECT ${r}.oid FROM pg_catalog.${relation} AS ${r} JOIN pg_catalog.pg_namespace AS ${n} ON ${n}.oid = ${r}.${namespace} WHERE ${ofName} AND ${ofSchema}${order} LIMIT 1)`,
   );
+}
+
+/** The number that a value is, or that of the object that it names; NULL for no object. */
+function numberOfAny(type: string, value: Sql, place: WritePlace): Sql {
+  const text = form`CAST(${value} AS VARCHAR)`;
+  return form`coalesce(TRY_CAST(${text} AS BIGINT), ${numberOfText(type, text, place)})`;
 }
 
 const NO_OBJECT = { relation: 'pg_class', name: 'relname', namespace: 'relnamespace' };

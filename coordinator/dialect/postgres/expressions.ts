@@ -131,7 +131,8 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
   }
   // A query that is written around it may have a column of the same name.
   const isKnown = found?.source.columns != null && found.source.alias !== '';
-  const full = parts.length === 1 && isKnown ? [found.source.alias, name] : parts;
+  const isOfCatalog = relation !== null && parts.length === 3 && parts[0] === 'pg_catalog';
+  const full = (parts.length === 1 && isKnown) || isOfCatalog ? [found?.source.alias ?? '', name] : parts;
   return { sql: words(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
 }
 
@@ -182,7 +183,7 @@ function operator(of: JsonObject, place: WritePlace): Typed {
       return binary(name, left, { right: right(), node: nodeOf(of['rexpr']) }, place);
     case 'AEXPR_LIKE':
     case 'AEXPR_ILIKE': {
-      const pattern = right().sql;
+      const pattern = patternOf(nodeOf(of['rexpr']), place);
       return { sql: form`(${own} ${LIKES[name] ?? 'LIKE'} ${pattern})`, type: 'bool' };
     }
     case 'AEXPR_IN':
@@ -204,6 +205,15 @@ function operator(of: JsonObject, place: WritePlace): Typed {
     default:
       throw new NotRead(kind);
   }
+}
+
+/** Postgres' parser makes `a LIKE p ESCAPE e` a call. */
+function patternOf(node: Node, place: WritePlace): Sql {
+  const args = node.kind === 'FuncCall' ? nodesOf(node.of['args']) : [];
+  const [pattern, escape] = args;
+  const isEscaped = namesIn(node.of['funcname']).at(-1) === 'like_escape' && args.length === 2;
+  if (!isEscaped || pattern === undefined || escape === undefined) return writeExpression(node, place).sql;
+  return form`${writeExpression(pattern, place).sql} ESCAPE ${writeExpression(escape, place).sql}`;
 }
 
 function binary(

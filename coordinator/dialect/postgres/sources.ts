@@ -2,7 +2,7 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { elementOf, writeExpression } from './expressions.ts';
 import { at, join, form, words, type Sql } from './parts.ts';
-import { commonTable, type Column, type WritePlace, type FromItem } from './scope.ts';
+import { commonTable, type Column, type FromItem, type Typed, type WritePlace } from './scope.ts';
 import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
 
 /** Writes something of FROM, and adds its names to the scope. */
@@ -97,26 +97,39 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   }
   const args = nodesOf(call.of['args']).map((arg) => writeExpression(arg, place));
   const isOrdinal = of['ordinality'] === true;
-  const element = name === 'unnest' ? elementOf(args[0]?.type ?? null) : (args[0]?.type ?? null);
+  const lists = listsOf(name, args);
   const given = alias?.name ?? name;
-  const columns: readonly Column[] = [
-    { name: alias?.columns[0] ?? given, type: element },
-    ...(isOrdinal ? [{ name: alias?.columns[1] ?? 'ordinality', type: 'int8' }] : []),
-  ];
-  const list = listOf(
-    name,
-    args.map((arg) => arg.sql),
-  );
-  if (list === undefined) {
+  const values = lists?.map((list, i) => ({ name: alias?.columns[i] ?? given, ...list })) ?? [];
+  const ordinal = isOrdinal ? [{ name: alias?.columns[values.length] ?? 'ordinality', type: 'int8' }] : [];
+  const columns: readonly Column[] = [...values, ...ordinal].map(({ name: column, type }) => ({ name: column, type }));
+  if (lists === undefined) {
     if (schema === 'pg_catalog' || name.startsWith('pg_')) {
       throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, locationIn(call.of));
     }
     throw new NotRead(name);
   }
   add(place, { alias: given, columns, relation: null });
-  const names = columns.map((column) => quoteIdentifier(column.name));
-  const ordinal = isOrdinal ? form`, unnest(range(1, len(${list}) + 1)) AS ${names[1] ?? ''}` : [];
-  return form`LATERAL (SELECT unnest(${list}) AS ${names[0] ?? ''}${ordinal}) AS ${quoteIdentifier(given)}`;
+  const unnested = values.map(({ name: column, sql }) => form`unnest(${sql}) AS ${quoteIdentifier(column)}`);
+  const length = join(
+    lists.map(({ sql }) => form`len(${sql})`),
+    ', ',
+  );
+  const numbers = ordinal.map((one) => form`unnest(range(1, greatest(${length}) + 1)) AS ${quoteIdentifier(one.name)}`);
+  return form`LATERAL (SELECT ${join([...unnested, ...numbers], ', ')}) AS ${quoteIdentifier(given)}`;
+}
+
+type List = { readonly sql: Sql; readonly type: string | null };
+
+/** The lists that a function gives, and the types of their elements: one, but of `unnest` as many as it takes. */
+function listsOf(name: string, args: readonly Typed[]): readonly List[] | undefined {
+  if (name === 'unnest' && args.length > 1) return args.map(({ sql, type }) => ({ sql, type: elementOf(type) }));
+  const [first] = args;
+  const sql = listOf(
+    name,
+    args.map((arg) => arg.sql),
+  );
+  const type = first?.type ?? null;
+  return sql === undefined ? undefined : [{ sql, type: name === 'unnest' ? elementOf(type) : type }];
 }
 
 function listOf(name: string, args: readonly Sql[]): Sql | undefined {

@@ -31,9 +31,35 @@ test.each([
     `SELECT oid AS relname FROM pg_class ORDER BY relname`,
     `SELECT "pg_class"."oid" AS "relname" FROM "pg_catalog"."pg_class" AS "pg_class" ORDER BY "relname"`,
   ],
+  // SQLAlchemy 2.1 names columns so.
+  [
+    `SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class WHERE pg_catalog.pg_class.oid = 1`,
+    `SELECT "pg_class"."relname" FROM "pg_catalog"."pg_class" AS "pg_class" WHERE ("pg_class"."oid" = 1)`,
+  ],
+  // Django asks for keys and their order at once.
+  [
+    `SELECT k FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY koi(k, o, n)`,
+    `SELECT "koi"."k" FROM "pg_catalog"."pg_index" AS "i", LATERAL (SELECT unnest("i"."indkey") AS "k", unnest("i"."indoption") AS "o", unnest(range(1, greatest(len("i"."indkey"), len("i"."indoption")) + 1)) AS "n") AS "koi"`,
+  ],
+  [
+    `SELECT 1 FROM pg_namespace WHERE nspname NOT LIKE 'pg/_%' ESCAPE '/'`,
+    `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_namespace" AS "pg_namespace" WHERE ("pg_namespace"."nspname" NOT LIKE 'pg/_%' ESCAPE '/')`,
+  ],
   [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
 ])('%s', async (sql, expected) => {
   expect((await written(sql)).text).toBe(expected);
+});
+
+test('a constant that names no object fails the query; a value that is not known yet is a number or a name', async () => {
+  expect((await written(`SELECT 'a.B'::regclass::oid`)).text).toContain(
+    `coalesce((SELECT skein_1.oid FROM pg_catalog.pg_class AS skein_1 JOIN pg_catalog.pg_namespace AS skein_2 ON skein_2.oid = skein_1.relnamespace WHERE skein_1.relname = 'b' AND skein_2.nspname = 'a' ORDER BY skein_1.oid LIMIT 1), CAST(error('relation "a.B" does not exist') AS BIGINT))`,
+  );
+  expect((await written(`SELECT to_regclass('t')`)).text).not.toContain('error(');
+  const sql = `SELECT 1 FROM pg_class WHERE oid = NULL::regclass`;
+  const at = sql.indexOf('NULL');
+  const found = await translatePostgres(sql, [{ from: at, to: at + 4 }]);
+  const text = (found?.parts ?? []).map((part) => ('text' in part ? part.text : '$')).join('');
+  expect(text).toContain('coalesce(TRY_CAST(CAST($ AS VARCHAR) AS BIGINT), (SELECT min(');
 });
 
 test('types of columns are those of Postgres', async () => {

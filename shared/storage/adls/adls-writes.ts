@@ -108,8 +108,8 @@ export class BlockUpload implements PartUpload {
   }
 }
 
-/** Copies an object within the store, over another one. @throws FileNotFound, STORAGE_ERROR */
-export async function copyBlob(client: AdlsClient, from: string, to: string): Promise<void> {
+/** Copies an object within the store, over another one. @param etag of the object that is meant @throws FileNotFound, STORAGE_ERROR */
+export async function copyBlob(client: AdlsClient, from: string, to: string, etag?: string): Promise<void> {
   try {
     const facts = await headBlob(client, from);
     if (facts === undefined) throw new FileNotFound(from);
@@ -118,7 +118,7 @@ export async function copyBlob(client: AdlsClient, from: string, to: string): Pr
     const { address, path } = accountAddress(source, endpoint);
     const headers = {
       'x-ms-copy-source': `${address}${path}${blobPath(source)}?${sas}`,
-      'x-ms-source-if-match': `"${facts.etag}"`,
+      'x-ms-source-if-match': `"${etag ?? facts.etag}"`,
     };
     const place = adlsPlace(to);
     let { headers: told } = await client.send({ method: 'PUT', place, headers });

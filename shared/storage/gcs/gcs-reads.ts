@@ -15,7 +15,7 @@ import type { GcsClient } from './gcs-client.ts';
 import { gcsPlace, objectPath } from './gcs-object.ts';
 
 /** How headers of our own begin. */
-const OWN = 'x-goog-meta-skein-';
+export const GCS_OWN = 'x-goog-meta-skein-';
 /** Otherwise the store unpacks objects that were packed, and their sizes and ranges are others. */
 const AS_IT_IS = { 'accept-encoding': 'gzip' };
 
@@ -46,12 +46,12 @@ export async function headGcsObject(client: GcsClient, location: string): Promis
   const path = objectPath(gcsPlace(location));
   const answer = await client.send({ method: 'HEAD', path, headers: AS_IT_IS }, [404]);
   if (answer.status === 404) return undefined;
-  return { ...readAnswerOf(answer, factsIn(answer)).facts, writeId: writeIdIn(OWN, answer.headers) };
+  return { ...readAnswerOf(answer, factsIn(answer)).facts, writeId: writeIdIn(GCS_OWN, answer.headers) };
 }
 
 const factsIn = ({ headers }: StoreAnswer): Pick<HeadFacts, 'etag' | 'checksums'> => ({
   etag: String(headers['x-goog-generation'] ?? ''),
-  checksums: checksumsIn(OWN, headers),
+  checksums: checksumsIn(GCS_OWN, headers),
 });
 
 /** The store keeps MD5 of most objects, and CRC-32C of all. */

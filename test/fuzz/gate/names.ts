@@ -30,7 +30,7 @@ const INVISIBLE = [
 const QUOTES = ['we"ird', "o'k", 'with space', 'x/*y', 'x--y', 'semi;colon', 'a$b', '1st', '\u00a0'] as const;
 const KEYWORDS = ['select', 'table', 'at', 'lateral', 'recursive', 'values'] as const;
 /** Views of DuckDB's own, which no statement may read. */
-export const INTERNAL = ['duckdb_databases', 'pg_class'] as const;
+export const INTERNAL = ['duckdb_databases', 'sqlite_master'] as const;
 
 /** Names of tables, common tables and aliases. */
 export const NAMES: readonly string[] = [

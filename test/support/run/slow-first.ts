@@ -3,23 +3,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longest, the longest first, so that none of them begins last. The report of a run lists the slowest files. */
 const SLOW = [
   'test/clients/sign-in.test.ts',
-  'test/cluster/etcd.test.ts',
-  'test/clients/scan-planning.test.ts',
   'test/conformance/rest-kit.test.ts',
+  'test/cluster/silent-hosts.test.ts',
+  'test/bucket/faults.test.ts',
   'test/oracle/oracle.test.ts',
-  'test/tpch/tpch-scale-1.test.ts',
+  'test/cluster/postgres-kills.test.ts',
+  'test/cluster/dml.test.ts',
+  'test/cluster/stage-kills.test.ts',
+  'test/cluster/principal-matrix.test.ts',
   'test/slt/slt.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'cli/up/up.system.test.ts',
   'test/cluster/distributed.test.ts',
   'test/conformance/scope-matrix.test.ts',
   'cli/commands.system.test.ts',
-  'test/cluster/standby.test.ts',
-  'test/cluster/between-machines.test.ts',
-  'test/tpcds/fragments.test.ts',
-  'catalog/token/key-rotation.system.test.ts',
   'cli/load/load-tpch.system.test.ts',
-  'worker/exchange.system.test.ts',
 ];
 
 /** Begins with the files of `SLOW`; other suites follow as Vitest orders them, and what starts no server fills the gaps at the end. */

@@ -40,8 +40,13 @@ async function authorize(turn: Turn): Promise<FastifyReply> {
   return send(nameReturn(reply, asked), questionPage(found, asked, reply));
 }
 
-const signInPage = ({ tenant }: AuthorizeRequest): string =>
-  tenant === undefined ? '/sign-in' : `/sign-in?tenant=${encodeURIComponent(tenant)}`;
+function signInPage({ tenant, provider }: Pick<AuthorizeRequest, 'tenant' | 'provider'>): string {
+  const query = new URLSearchParams({
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(provider === undefined ? {} : { provider }),
+  }).toString();
+  return query === '' ? '/sign-in' : `/sign-in?${query}`;
+}
 
 const isRecent = ({ maxAgeMs }: AuthorizeRequest, { signIn }: Found, nowMs: number): boolean =>
   maxAgeMs === undefined || nowMs - signIn.authenticatedAt.getTime() <= maxAgeMs;
@@ -55,7 +60,8 @@ async function decide(turn: Turn): Promise<FastifyReply> {
   const found = await signInOf(request, parts);
   if (found?.signIn.step !== 'done' || !isRecent(asked, found, parts.context.clock.nowMs())) {
     postpone(reply, parts, { query: asked.query, afterMs: 0 });
-    return reply.redirect(signInPage(asked), 303);
+    // The policy lets no form lead to a provider: its link stands on the page.
+    return reply.redirect(signInPage({ tenant: asked.tenant, provider: undefined }), 303);
   }
   if (answer !== 'allow') return goBack(turn, asked, { error: 'access_denied' });
   return allow(turn, asked, found);

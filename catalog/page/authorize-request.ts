@@ -13,6 +13,8 @@ export type AuthorizeRequest = {
   readonly maxAgeMs: number | undefined;
   /** The tenant that the client names, for the form. */
   readonly tenant: string | undefined;
+  /** The identity provider to which the browser goes straight. */
+  readonly provider: string | undefined;
   /** The request again, without `prompt` and `max_age`, which hold once. */
   readonly query: string;
 };
@@ -42,6 +44,7 @@ const NAMES = [
   'prompt',
   'max_age',
   'tenant',
+  'provider',
 ] as const;
 
 /** Reads the parameters of `/oauth/authorize`, of which each may come once (RFC 6749, 3.1). */
@@ -86,6 +89,7 @@ export function readAuthorizeRequest(
     prompt: prompts.has('login') || maxAge === '0' ? 'login' : prompts.has('none') ? 'none' : undefined,
     maxAgeMs: maxAge === undefined ? undefined : Number(maxAge) * 1_000,
     tenant: text('tenant'),
+    provider: text('provider'),
     query,
   };
 }

@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startCatalog } from '#catalog/main.ts';
 import type { Clock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log/logger.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
@@ -211,5 +214,104 @@ describe('one who has a factor', () => {
     const late = await other.submit('/sign-out', { code: codeOf(theirs) }, { action: '/sign-in/authenticator' });
     expect(late.status).toBe(403);
     await catalog.sql(`update catalog.tenant set mfa_required = 'administrators'`);
+  });
+});
+
+describe('sign-ins of two browsers at two catalogs', () => {
+  /** A sign-in as the model knows it; browsers with the same cookie share one. */
+  type Session = { step: 'factor' | 'done' | 'over'; readonly untilMs: number };
+  type Person = { cookies: ReadonlyMap<string, string>; session: Session | undefined };
+  const KIND = fc.constantFrom(
+    'password',
+    'wrong password',
+    'code',
+    'used code',
+    'wrong code',
+    'wait',
+    'take the cookies of the other' as const,
+  );
+  const EVENT = fc.record({ kind: KIND, who: fc.nat({ max: 1 }), at: fc.nat({ max: 1 }) });
+  type Turn = typeof EVENT extends fc.Arbitrary<infer One> ? One : never;
+  const SHOWN = { 'wrong code': '000000', 'wrong password': 'Wrong-Horse-9' } as const;
+  const stepOf = ({ session }: Person): 'password' | 'factor' | 'done' =>
+    session === undefined || session.step === 'over' || clock.nowMs() >= session.untilMs ? 'password' : session.step;
+  const over = ({ session }: Person): void => {
+    if (session !== undefined) session.step = 'over';
+  };
+  const begun = (step: 'factor' | 'done'): Session => ({
+    step,
+    untilMs: clock.nowMs() + (step === 'done' ? 43_200_000 : 600_000),
+  });
+
+  test('any order of steps, twice, late and with the cookies of another, leads where the model says', async () => {
+    const { secret } = await withFactor('model');
+    const second = await startCatalog(catalog.config, silentLogger, clock);
+    const urls = [catalog.running.url, second.url] as const;
+    let used = '';
+    const one = async (people: readonly [Person, Person], event: Turn): Promise<void> => {
+      const own = people[event.who === 0 ? 0 : 1];
+      const other = people[event.who === 0 ? 1 : 0];
+      const browser = new PageVisitor(urls[event.at === 0 ? 0 : 1]);
+      // Each event has a code of its own, and its failures refuse nobody.
+      passedMs += 31_000;
+      await catalog.sql('delete from catalog.principal_sign_in');
+      for (const [key, value] of own.cookies) browser.cookies.set(key, value);
+      const step = stepOf(own);
+      switch (event.kind) {
+        case 'wait':
+          passedMs += 600_000;
+          break;
+        case 'take the cookies of the other':
+          own.session = other.session;
+          browser.cookies.clear();
+          for (const [key, value] of other.cookies) browser.cookies.set(key, value);
+          break;
+        case 'password':
+          expect((await signIn(browser, 'model')).status).toBe(303);
+          over(own);
+          own.session = begun('factor');
+          break;
+        case 'wrong password':
+          expect((await signIn(browser, 'model', SHOWN[event.kind])).status).toBe(403);
+          break;
+        case 'code':
+        case 'used code':
+        case 'wrong code': {
+          const code = event.kind === 'code' ? codeOf(secret) : event.kind === 'used code' ? used : SHOWN[event.kind];
+          const isRight = event.kind === 'code';
+          expect([event, (await show(browser, { code })).status]).toEqual([
+            event,
+            isRight || step !== 'factor' ? 303 : 403,
+          ]);
+          if (!isRight || step !== 'factor') break;
+          used = code;
+          over(own);
+          own.session = begun('done');
+        }
+      }
+      own.cookies = browser.cookies;
+      for (const person of people) {
+        const looking = new PageVisitor(browser.origin);
+        for (const [key, value] of person.cookies) looking.cookies.set(key, value);
+        const seen = [await heading(looking, '/account'), await heading(looking)];
+        const expected = {
+          password: ['/sign-in', 'Sign in'],
+          factor: ['/sign-in', 'Show your second factor'],
+          done: ['Your account', '/account'],
+        }[stepOf(person)];
+        expect([event, seen]).toEqual([event, expected]);
+      }
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(EVENT, { minLength: 10, maxLength: 30 }), async (events) => {
+        const people: [Person, Person] = [
+          { cookies: new Map(), session: undefined },
+          { cookies: new Map(), session: undefined },
+        ];
+        for (const event of events) await one(people, event);
+      }),
+      { numRuns: 2, endOnFailure: true },
+    );
+    await second.close();
   });
 });

@@ -216,6 +216,13 @@ describe('the second factor', () => {
   });
 });
 
+test('a provider that signs with a new key is asked for it', async () => {
+  await issuer.rotate();
+  // A key that is not known is asked for once a minute at most.
+  passedMs += 61_000;
+  expect(await signIn(newVisitor(), PERSON)).toMatchObject({ status: 303, location: '/account' });
+});
+
 describe('who is known', () => {
   test('a name that is taken gets a suffix; an email counts only verified, and in a domain of ours', async () => {
     await signIn(newVisitor(), {

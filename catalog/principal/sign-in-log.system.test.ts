@@ -222,3 +222,15 @@ test('a client for an account that is there: the account stays when the client g
   const accounts = await user.table('admin', { kind: 'show_accounts', after: null, limit: 100 });
   expect(accounts.map((row) => row['name'])).toContain('there');
 });
+
+test('one account that is tried from ever other addresses is locked for all of them, and no other is', async () => {
+  await user.createUser('wanted');
+  await user.createUser('beside');
+  for (let i = 0; i < 8; i += 1) expect(await signIn('wanted', `wrong ${i}`, `10.8.${i}.1`)).toBe('WRONG_PASSWORD');
+  expect(await signIn('wanted', PASSWORD, '10.8.9.1')).toBe('WRONG_PASSWORD');
+  expect(await signIn('beside', PASSWORD, '10.8.0.1')).toBe('signed in');
+  const locked = (await rowsOf('lock_user')).filter(({ target }) => target === 'wanted');
+  expect(locked).toHaveLength(1);
+  passedMs += 15 * 60_000 + 1;
+  expect(await signIn('wanted', PASSWORD, '10.8.9.1')).toBe('signed in');
+});

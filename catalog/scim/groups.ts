@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { isGroupName, NAMED_MAX, whileRising } from '../principal-statement/group-grants.ts';
 import type { Recording } from '../principal-statement/change.ts';
 import { membersOf } from '../store/postgres/group-store.ts';
+import { hasActiveAdmin } from '../store/postgres/principal-record-store.ts';
 import {
   beginScimGroups,
   countScimGroups,
@@ -113,7 +114,7 @@ export async function listGroups(
 export async function createGroup(call: ScimCall, body: Json): Promise<ScimGroup> {
   const described = readGroup(body);
   const { provider } = call;
-  return scimChange(call, async (change) => {
+  return groupChange(call, async (change) => {
     const { tx, now } = change;
     if ((await countScimGroups(tx, provider.id)) >= GROUPS_MAX) {
       throw new ScimError(400, `a provider has at most ${GROUPS_MAX} groups`, { type: 'tooMany' });
@@ -152,7 +153,7 @@ function changeGroup(
   ifMatch: string | undefined,
   next: (group: ScimGroup) => Json,
 ): Promise<ScimGroup> {
-  return scimChange(call, async (change) => {
+  return groupChange(call, async (change) => {
     const { tx, now } = change;
     const group = await requireGroup(tx, call, id);
     requireTag(group.version, ifMatch);
@@ -165,11 +166,24 @@ function changeGroup(
 }
 
 export const deleteGroup = (call: ScimCall, id: string, ifMatch?: string): Promise<void> =>
-  scimChange(call, async (change) => {
+  groupChange(call, async (change) => {
     const group = await requireGroup(change.tx, call, id);
     requireTag(group.version, ifMatch);
     await putMembers(call, change, group.name, []);
     await deleteScimGroup(change.tx, id);
+  });
+
+/**
+ * Runs a change of groups. A group may give its members tenant_admin: the last active one stays, as when a user is deactivated. A group that
+ * moves its members to another name is looked at when all of it is done. @throws ScimError
+ */
+const groupChange = <T>(call: ScimCall, work: (change: Recording) => Promise<T>): Promise<T> =>
+  scimChange(call, async (change) => {
+    const done = await work(change);
+    if (await hasActiveAdmin(change.tx, call.provider.tenantId)) return done;
+    throw new ScimError(400, 'the group gives the last active tenant_admin of the organisation', {
+      type: 'mutability',
+    });
   });
 
 /** Sets who is in a group. Who has tenant_admin by it loses what lesser ones have made for him. @throws ScimError for a member that is none */

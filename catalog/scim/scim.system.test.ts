@@ -245,6 +245,45 @@ describe('groups', () => {
     expect(await rolesOf('g1')).toBe('');
   });
 
+  test('the last active tenant_admin is not taken out of the group that makes him one', async () => {
+    const member = { value: idOf(await scim('POST', '/Users', user('chief'))) };
+    for (const group of ['Platform', 'Chiefs']) {
+      await run({
+        kind: 'grant_group_role',
+        role: 'tenant_admin',
+        group,
+        provider: 'okta',
+        withAdministration: true,
+        isRevoke: false,
+      });
+    }
+    const path = `/Groups/${idOf(await scim('POST', '/Groups', { displayName: 'Platform', members: [member] }))}`;
+    const { rows } = await run({ kind: 'create_token', name: 'chiefs', owner: null, scope: 'scim:okta' }, 'chief');
+    const by = rows[0]?.[1] ?? '';
+    const setAdmin = (status: string) =>
+      catalog.sql(`update catalog.principal set status = '${status}' where username = 'admin'`);
+    await setAdmin('SUSPENDED');
+    try {
+      const refused = [
+        await scim('PATCH', path, patch({ op: 'Remove', path: 'members', value: [member] }), { by }),
+        await scim('PATCH', path, patch({ op: 'Replace', path: 'displayName', value: 'Staff' }), { by }),
+        await scim('PUT', path, { displayName: 'Platform', members: [] }, { by }),
+        await scim('DELETE', path, undefined, { by }),
+      ];
+      expect(refused.map(({ status, body }) => [status, body['scimType']])).toEqual(
+        refused.map(() => [400, 'mutability']),
+      );
+      const [chief] = await catalog.sql(`select roles from catalog.principal where username = 'chief'`);
+      expect(chief).toEqual({ roles: ['tenant_admin'] });
+      const moved = await scim('PATCH', path, patch({ op: 'Replace', path: 'displayName', value: 'Chiefs' }), { by });
+      expect(moved.status).toBe(200);
+    } finally {
+      await setAdmin('ACTIVE');
+    }
+    expect((await scim('DELETE', path)).status).toBe(204);
+    expect(await describeUser('chief')).toMatchObject({ roles: '' });
+  });
+
   test('a group named like a role, or tenant_admin, gives none', async () => {
     const one = await scim('POST', '/Users', user('g3'));
     for (const displayName of ['tenant_admin', 'reader']) {

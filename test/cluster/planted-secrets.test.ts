@@ -88,6 +88,18 @@ async function redeemed(user: string): Promise<void> {
   await send(`REDEEM INVITATION '${invitation}' WITH PASSWORD '${plant('REDEEM again')}'`);
 }
 
+/** Enrols an authenticator, which takes a sign-in by password, and shows a wrong code. */
+async function enrolled(user: string): Promise<void> {
+  const password = plant('of one who enrols');
+  await send(`CREATE USER ${user} EMAIL '${user}@example.org' PASSWORD '${password}'`);
+  const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
+  using client = new FlightClient(url, `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
+  const answer = await client.query('ALTER USER SELF ENROLL MFA TOTP').catch(() => undefined);
+  if (answer === undefined) return;
+  shown('the secret of an authenticator', answer.getChild('secret')?.get(0));
+  await client.query(`ALTER USER SELF VERIFY MFA TOTP '000000'`).catch(() => undefined);
+}
+
 /** Statements and sign-ins that carry secrets, of which some are refused and some do not parse. */
 async function round(i: number): Promise<void> {
   const user = `planted_${i}`;
@@ -99,6 +111,7 @@ async function round(i: number): Promise<void> {
       'said',
     ]),
     redeemed(user),
+    enrolled(`${user}_f`),
     send(`REDEEM INVITATION '${plant('no invitation')}' WITH PASSWORD '${plant('REDEEM of none')}'`),
     send(`ALTER USER ${user} SET PASSWORD = '${plant('ALTER USER')}' COMMENT = 'x' -- ${plant('a comment')}`),
     send(`CREATE WEBHOOK hook_${i} URL 'https://127.0.0.1:9/${mark('a URL')}' SECRET '${plant('SECRET')}' EVENTS ('')`),
@@ -189,6 +202,7 @@ test(
 
     const secrets = [...planted].map(([where, secret]) => [where, secret] as const);
     expect(secrets.length).toBeGreaterThan(250);
+    expect(secrets.some(([where]) => where.startsWith('the secret of an authenticator'))).toBe(true);
     for (const [what, text] of Object.entries({ ...kept, log: cluster.log, audit: exported })) {
       expect([what, secrets.filter(([, secret]) => text.includes(secret))]).toEqual([what, []]);
     }

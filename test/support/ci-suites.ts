@@ -49,6 +49,7 @@ export const SCALE_SUITES: readonly string[] = [
  * that are full.
  */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
+  'catalog/page/sign-in-kills.system.test.ts',
   'catalog/principal-statement/properties.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'cli/admin-principals.system.test.ts',

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair } from 'jose';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Provider } from 'oidc-provider';
 import { issueServerCertificate, makeAuthority } from '#cli/certificate/make-certificate.ts';
 import type { Config } from '#shared/config/config-schema.ts';
@@ -23,6 +23,8 @@ export type OidcIssuer = {
   readonly issuer: string;
   readonly settings: Pick<Config, 'webhook.ca_file' | 'webhook.allowed_networks'>;
   person: OidcPerson;
+  /** Signs with a new key from now on; those before stay in its key set. */
+  rotate(): Promise<void>;
   /** Goes to an address of the provider with the cookies of a browser of its own, until it is sent away. @returns where to */
   visit(address: string, cookies?: Map<string, string>): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -43,35 +45,18 @@ export async function startOidcIssuer(redirects: readonly string[]): Promise<Oid
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const signing = await generateKeyPair('ES256', { extractable: true });
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: OIDC_CLIENT.clientId,
-        client_secret: OIDC_CLIENT.clientSecret,
-        redirect_uris: [...redirects],
-        response_types: ['code'],
-        grant_types: ['authorization_code'],
-        id_token_signed_response_alg: 'ES256',
-      },
-    ],
-    jwks: { keys: [{ ...(await exportJWK(signing.privateKey)), kid: 'first', alg: 'ES256', use: 'sig' }] },
-    cookies: { keys: ['a key of the test'] },
-    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
-    conformIdTokenClaims: false,
-    claims: {
-      openid: ['sub', 'groups', 'amr', 'acr', 'auth_time'],
-      profile: ['name', 'preferred_username'],
-      email: ['email', 'email_verified'],
-    },
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
-    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub, ...own.person.claims }) }),
-  });
-  const answer = provider.callback();
-  handle = (request, response) => {
-    if (request.url?.startsWith('/interaction/') === true) void interact(provider, own.person, request, response);
-    else void answer(request, response);
+  let provider: Provider;
+  const keys: JWK[] = [];
+  const rotate = async (): Promise<void> => {
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    // The first one signs.
+    keys.unshift({ ...(await exportJWK(privateKey)), kid: `key ${keys.length}`, alg: 'ES256', use: 'sig' });
+    provider = makeProvider(issuer, redirects, [...keys], () => own.person);
+    const answer = provider.callback();
+    handle = (request, response) => {
+      if (request.url?.startsWith('/interaction/') === true) void interact(provider, own.person, request, response);
+      else void answer(request, response);
+    };
   };
   const own: OidcIssuer = {
     issuer,
@@ -85,14 +70,47 @@ export async function startOidcIssuer(redirects: readonly string[]): Promise<Oid
       }
       throw new Error('the provider sends the browser nowhere');
     },
+    rotate,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
       await rm(dir, { recursive: true, force: true });
     },
   };
+  await rotate();
   return own;
 }
+
+const makeProvider = (
+  issuer: string,
+  redirects: readonly string[],
+  keys: readonly JWK[],
+  person: () => OidcPerson,
+): Provider =>
+  new Provider(issuer, {
+    clients: [
+      {
+        client_id: OIDC_CLIENT.clientId,
+        client_secret: OIDC_CLIENT.clientSecret,
+        redirect_uris: [...redirects],
+        response_types: ['code'],
+        grant_types: ['authorization_code'],
+        id_token_signed_response_alg: 'ES256',
+      },
+    ],
+    jwks: { keys: [...keys] },
+    cookies: { keys: ['a key of the test'] },
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
+    conformIdTokenClaims: false,
+    claims: {
+      openid: ['sub', 'groups', 'amr', 'acr', 'auth_time'],
+      profile: ['name', 'preferred_username'],
+      email: ['email', 'email_verified'],
+    },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub, ...person().claims }) }),
+  });
 
 /** Signs the person in, and consents to everything. */
 async function interact(

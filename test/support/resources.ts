@@ -65,6 +65,8 @@ async function bucketOf(over: OverBucket): Promise<BucketCluster> {
   const authority = bucket.env['NODE_EXTRA_CA_CERTS'];
   if (authority !== undefined) {
     setDefaultCACertificates([...getCACertificates('default'), await readFile(authority, 'utf8')]);
+    // And so do the commands that it starts.
+    process.env['NODE_EXTRA_CA_CERTS'] = authority;
   }
   return bucket;
 }

@@ -33,7 +33,7 @@ type Parts = {
  */
 export class PersonSignIns {
   readonly #parts: Parts;
-  readonly #uses = memoryUses('console sign-ins');
+  readonly #uses = memoryUses('console_sign_ins');
   readonly #held = new LRUCache<string, Held>({ max: REMEMBERED_MAX });
   /** Questions that are under way: a sign-in has one connection to the database, however many windows ask. */
   readonly #asked = new Map<string, Promise<Held>>();

@@ -2,12 +2,12 @@ import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { InspectedFiles } from '#shared/iceberg/inspect-snapshot.ts';
 import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { requireAction, type Caller } from '../auth/authenticate.ts';
+import { managesPolicies, requireAction, type Caller } from '../auth/authenticate.ts';
 import { requireTableAction } from '../binding/table-source.ts';
 import { loadOneTable } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { FoundTable } from '../catalog-client/loaded-tables.ts';
-import { isPoliced } from '../operation/policed-table.ts';
+import { isPoliced, showsFigures } from '../operation/policed-table.ts';
 import { callersTables } from '../session/callers-tables.ts';
 
 /** A table as a path of the API names it. */
@@ -16,7 +16,10 @@ export type TablePath = { readonly catalog: string; readonly namespace: string; 
 /** Levels of a namespace in a path: joined by the unit separator (as the Iceberg REST API does), or by dots. */
 export const namespaceLevels = (segment: string): string[] => segment.split(segment.includes('\x1F') ? '\x1F' : '.');
 
-/** Finds a table that the caller may look at. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND, FORBIDDEN */
+/**
+ * Finds a table that the caller may look at. Policies hide none of what is told here from whoever manages them.
+ * @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND, FORBIDDEN
+ */
 export async function findTable(
   catalog: CatalogClient,
   caller: Caller,
@@ -24,7 +27,8 @@ export async function findTable(
 ): Promise<FoundTable> {
   requireAction(caller, 'table.describe');
   const name = { catalog: path.catalog, namespace: namespaceLevels(path.namespace), table: path.table };
-  return loadOneTable(callersTables(catalog, caller), name, signal);
+  const table = await loadOneTable(callersTables(catalog, caller), name, signal);
+  return showsFigures(table, managesPolicies(caller)) ? { ...table, policies: [] } : table;
 }
 
 /** Whether the caller may see what tells of the table's rows: their number, their bytes, their files. */

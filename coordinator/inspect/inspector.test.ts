@@ -71,6 +71,7 @@ const FIRST = [
   [1, 20, 70_000],
 ] as const;
 const SECOND = [[-1, 5, 200 * MIB]] as const;
+const MANAGES = ['MANAGE POLICIES'] as const;
 const closed = (table: FoundTable): FoundTable => ({ ...table, policies: [{ kind: 'closed', name: 'p' }] });
 
 describe('the sums of a table', () => {
@@ -157,6 +158,17 @@ test('a policy hides what tells of rows: null is not 0, and no file is read', as
   const changes = await it.changes(PATH, { from: '1', to: '2' }, asked);
   expect(changes).toMatchObject({ hidden_by_policy: true, rows: null, files: null, bytes: null, changes: null });
   expect(reads).toBe(0);
+});
+
+test('whoever manages policies sees what they hide, but for a table that is closed', async () => {
+  const manager = { ...asked, caller: { ...asked.caller, claims: { ...asked.caller.claims, privileges: MANAGES } } };
+  const table = await inspectedTable(join(dir, 'managed'), [snapshot(1, null, [FIRST])], { 'current-snapshot-id': 1 });
+  const body = { name: 'p', id: 'p', version: '1', body: 'true', arguments: [], mappingTables: [] };
+  const bound = inspector({ ...table, policies: [{ kind: 'row_access', ...body }] });
+  expect(await bound.details(PATH, asked)).toMatchObject({ hidden_by_policy: true, bytes: null });
+  expect(await bound.details(PATH, manager)).toMatchObject({ hidden_by_policy: false, files: 2 });
+  expect((await bound.files(PATH, undefined, manager)).partitions).not.toEqual([]);
+  expect(await inspector(closed(table)).details(PATH, manager)).toMatchObject({ hidden_by_policy: true, files: null });
 });
 
 test('who may not read the table is told of no partition', async () => {

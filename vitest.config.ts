@@ -23,8 +23,11 @@ const node = {
   experimental: { viteModuleRunner: false },
   setupFiles: ['test/support/property-seed.ts'],
 };
-/** More than there are cores: many suites wait for other processes, and those that do not fill the gaps. */
-const WORKERS = 4;
+/**
+ * One more than there are cores: many suites wait for other processes, and those that do not fill the gaps. With four both cores are as busy, but
+ * each suite is so slow on a machine of half the speed that calls between services meet their time-outs.
+ */
+const WORKERS = 3;
 /** Files that share a worker's modules: to load them takes longer than most of these tests. */
 const together = { ...node, isolate: false, maxWorkers: WORKERS };
 /** On a slow machine every test has more time: that it ends late is no fault of the product. `timed` has bounds of its own. */

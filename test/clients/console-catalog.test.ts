@@ -90,7 +90,7 @@ test('a table is found in its schema, looked at in every tab, tagged, and mended
   await tab(page, 'Definition').click();
   await page
     .getByLabel('Definition')
-    .getByText(/CREATE TABLE/)
+    .getByText(/^CREATE TABLE/)
     .waitFor();
   await tab(page, 'Connect').click();
   await page.getByRole('region', { name: 'PyIceberg' }).waitFor();

@@ -109,7 +109,8 @@ test.concurrent('Java: when its sign-in ends, its secret begins another', async 
   const args = ['SignedInCatalog', shortCatalog.running.url, endpoint.url, `${client_id}:${client_secret}`, seconds];
   const result = await java(classpath, { 'org.slf4j.simpleLogger.defaultLogLevel': 'error' }, args);
   expect(result).toMatchObject({ code: 0, stderr: '' });
-  expect(result.stdout).toMatch(/^(\[default\]\n)+$/);
+  // The client asks with its secret when its token has ended, and not before: on a slow machine calls in between are refused.
+  expect(result.stdout).toMatch(/^((\[default\]\n){5,}(refused\n){0,20})*(\[default\]\n){5,}$/);
   const exchanges = endpoint.asked.filter(({ grant }) => grant === 'token-exchange');
   expect(exchanges).toContainEqual({ grant: 'token-exchange', scheme: 'Bearer', scope: 'catalog', status: 200 });
   expect(exchanges).toContainEqual({ grant: 'token-exchange', scheme: 'Basic', scope: 'catalog', status: 200 });

@@ -13,6 +13,7 @@ import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import { DuckDbPeer } from '../tpch/duckdb-peer.ts';
 import { warmUp } from '../warm-up.ts';
+import { timeInTurns, type Timed } from './time-in-turns.ts';
 import { fetchPlainly, sizesOf, uploadPlainly } from './plain-client.ts';
 
 export type ObjectStoreOptions = { readonly scale: string; readonly runs: number };
@@ -26,7 +27,6 @@ const LINE = { delayMs: 20, bytesPerSecond: 25e6 };
 const LINE_QUERIES: ReadonlySet<string> = new Set(['q01', 'q06', 'q14']);
 
 type Parts = { readonly cluster: StartedCluster; readonly minio: Minio; readonly proxy: StoreProxy };
-type Timed = (sql: string) => Promise<number>;
 
 /**
  * TPC-H over a bucket: two workers of one core, MinIO behind a proxy that counts. Beside it the same cluster over local files, plain DuckDB
@@ -64,7 +64,6 @@ async function asked(cluster: StartedCluster, schema: string): Promise<Timed> {
 type WriteFigures = Readonly<Record<'localCtasMs' | 'ctasMs' | 'uploadMs' | 'ctasRatio', number>>;
 type ColdFigures = { readonly name: string; readonly bytes: number; readonly requests: number; readonly ms: number };
 type LineFigures = ColdFigures & { readonly plainMs: number; readonly ratio: number };
-type WarmFigures = { readonly name: string; readonly localMs: number; readonly cloudMs: number };
 type PeerFigures = Omit<ColdFigures, 'ms'> & { readonly coldMs: number; readonly warmMs: number };
 
 /** Loads the tables into local files and copies them into the bucket; `lineitem` last, with the times that it takes. */
@@ -149,15 +148,7 @@ async function measureWarm(
     for (const run of [local, cloud]) for (const { sql } of TPCH_QUERIES) await run(sql);
   });
   proxy.takeCounts();
-  const queries: WarmFigures[] = [];
-  for (const { name, sql } of TPCH_QUERIES) {
-    const [localMs, cloudMs]: [number[], number[]] = [[], []];
-    for (let i = 0; i < runs; i++) {
-      localMs.push(await local(sql));
-      cloudMs.push(await cloud(sql));
-    }
-    queries.push({ name, localMs: median(localMs), cloudMs: median(cloudMs) });
-  }
+  const queries = await timeInTurns({ local, cloud }, runs);
   const warmBytes = proxy.takeCounts().readBytes / runs;
   for (const { pid } of cluster.workers()) process.kill(pid, 'SIGKILL');
   await new Promise((resolve) => setTimeout(resolve, RESTART_MS));

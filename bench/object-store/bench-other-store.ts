@@ -7,13 +7,11 @@ import { pythonBin } from '#test/support/python.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 import { printTable } from '../report/print-table.ts';
-import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import { warmUp } from '../warm-up.ts';
+import { timeInTurns, type Timed } from './time-in-turns.ts';
 
 type OtherStoreOptions = { readonly scale: string; readonly runs: number; readonly store: string };
-type Timed = (sql: string) => Promise<number>;
-type WarmFigures = { readonly name: string; readonly localMs: number; readonly cloudMs: number };
 
 const QUERY_TIMEOUT_MS = 600_000;
 
@@ -70,15 +68,7 @@ async function measure(cluster: StartedCluster, proxy: StoreProxy, runs: number)
     for (const run of [local, cloud]) for (const { sql } of TPCH_QUERIES) await run(sql);
   });
   proxy.takeCounts();
-  const warm: WarmFigures[] = [];
-  for (const { name, sql } of TPCH_QUERIES) {
-    const [localMs, cloudMs]: [number[], number[]] = [[], []];
-    for (let i = 0; i < runs; i++) {
-      localMs.push(await local(sql));
-      cloudMs.push(await cloud(sql));
-    }
-    warm.push({ name, localMs: median(localMs), cloudMs: median(cloudMs) });
-  }
+  const warm = await timeInTurns({ local, cloud }, runs);
   const warmShare = proxy.takeCounts().readBytes / runs / firstBytes;
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   const [localMs, cloudMs] = [sum(warm.map((one) => one.localMs)), sum(warm.map((one) => one.cloudMs))];

@@ -26,6 +26,7 @@ type FoundRow = {
   readonly name: string | null;
   readonly metadata_location: string | null;
   readonly id: string | null;
+  readonly oid: number | null;
   readonly version: string | null;
   /** Null when the caller knows it, or when it is large. */
   readonly metadata: string | null;
@@ -49,7 +50,7 @@ type FoundRow = {
 const RESOLVE = `
   select c.name as catalog, c.roots, n.path, u.id is not null as is_view,
     coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
-    coalesce(t.id, u.id) as id, coalesce(t.version, u.version) as version, t.bytes,
+    coalesce(t.id, u.id) as id, coalesce(t.oid, u.oid)::double precision as oid, coalesce(t.version, u.version) as version, t.bytes,
     case when t.id is not null and c.location not like 'file:%'
       then array(select f.location from catalog.folder_claim f where f.owner_id = t.id) end as folders,
     case when t.id is not null then ${policiesOf('t.id')} end as policies,
@@ -68,14 +69,14 @@ const RESOLVE = `
     order by s.path <> w.path, s.path limit 1
   ) n on true
   left join lateral (
-    select b.name, b.metadata_location, b.id, v.version, b.metadata,
+    select b.name, b.metadata_location, b.id, b.oid, v.version, b.metadata,
       case when v.version = w.known then null else octet_length(b.metadata) end as bytes
     from catalog.iceberg_table b cross join lateral (select b.id || '.' || b.version as version) v
     where b.namespace_id = n.id and b.name_folded = w.name_folded
     order by b.name <> w.name, b.name limit 1
   ) t on true
   left join lateral (
-    select b.name, b.metadata_location, b.id, v.version, case when v.version = w.known then null else b.metadata end as metadata
+    select b.name, b.metadata_location, b.id, b.oid, v.version, case when v.version = w.known then null else b.metadata end as metadata
     from catalog.iceberg_view b cross join lateral (select 'v' || b.id || '.' || b.version as version) v
     where t.id is null and b.namespace_id = n.id and b.name_folded = w.name_folded
     order by b.name <> w.name, b.name limit 1
@@ -249,7 +250,7 @@ const objectOf = (row: FoundRow, asked: TableName): Securable => ({
 });
 
 function toLoadedTable(row: FoundRow, principal: Principal, actions: readonly Action[]): LoadedTableInput {
-  const { roots, path, name, metadata_location, version, metadata, policies } = row;
+  const { roots, path, name, metadata_location, oid, version, metadata, policies } = row;
   if (roots === null) return { status: 'CATALOG_NOT_FOUND' };
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
   if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
@@ -257,6 +258,7 @@ function toLoadedTable(row: FoundRow, principal: Principal, actions: readonly Ac
     status: row.is_view ? 'VIEW' : 'FOUND',
     metadata_location,
     version: version ?? '',
+    oid: oid ?? 0,
     metadata_json: metadata ?? '',
     allowed_roots: roots,
     namespace: path.split(LEVEL_SEPARATOR),

@@ -5,6 +5,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { PlanMemory } from './plan-memory.ts';
 import type { PlanFeatures } from '../plan/plan-features.ts';
 import type { PostgresType } from './pg-types.ts';
+import type { RelationColumn } from './relation-column.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 
 /** A query that is ready to be admitted and run: names bound, types known. Plain data; it may be cached. */
@@ -40,6 +41,8 @@ type ResultColumn = {
   readonly typeName: string;
   /** Its type in Postgres, where that is not what `type` says. */
   readonly postgres?: PostgresType;
+  /** The column of a table or view that it is. */
+  readonly origin?: RelationColumn;
   /** As in `OutputColumn`. */
   readonly isMoment?: true;
 };

@@ -27,6 +27,36 @@ export type QueryReferences = {
   readonly bounds: readonly BoundedFamily[];
   /** The names of columns without an alias whose texts are not what DuckDB gets; a location is the end of the column's expression. */
   readonly names: readonly GivenName[];
+  /** The query as the last, behind those in it that its columns come from; none = it is too long, or of a kind whose columns are not told. */
+  readonly outputs: readonly OutputQuery[];
+};
+
+/** The columns of a query, as far as they may be columns of its tables as they are. Names are folded. */
+export type OutputQuery = {
+  readonly columns: readonly OutputColumns[];
+  readonly from: readonly OutputSource[];
+  /** The columns have names of those below, but other values: a set operation. */
+  readonly isComputed: boolean;
+};
+
+/** One column of a query, which is a reference or computed; or the columns of a star. */
+export type OutputColumns =
+  | { readonly kind: 'reference'; readonly name: string; readonly parts: readonly string[] }
+  | { readonly kind: 'computed'; readonly name: string }
+  /** `relation` = '' for those of all sources. */
+  | { readonly kind: 'star'; readonly relation: string; readonly without: readonly string[] };
+
+/** A source in FROM. */
+export type OutputSource = {
+  readonly name: string;
+  /** New names of its first columns. */
+  readonly renamed: readonly string[];
+  /** A table of `QueryReferences.tables`, or a query of `outputs`; null = its columns are not known. */
+  readonly of: { readonly table: number } | { readonly query: number } | null;
+  /** The columns of USING, which the source before it has, too. */
+  readonly merged: readonly string[];
+  /** Those among them are computed: the join keeps rows of this source that no other one matches. */
+  readonly keepsRows: boolean;
 };
 
 /** The name that DuckDB gives a column for the text of its expression. */

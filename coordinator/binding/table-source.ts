@@ -30,6 +30,8 @@ export type LoadedTable =
       readonly name: TableName;
       /** Identifies the metadata document among those of all tables; the path of its file does not, because it can be used again. */
       readonly version: string;
+      /** Its number for Postgres' clients; 0 = the catalog has given it none yet. */
+      readonly oid: number;
       /** Parsed once per version and shared; never changed. */
       readonly metadata: TableMetadata;
       /** Roots that every file of the table must lie under. */
@@ -49,8 +51,9 @@ export type LoadedView = {
   readonly kind: 'view';
   /** The stored name. */
   readonly name: TableName;
-  /** As that of a table. */
+  /** As those of a table. */
   readonly version: string;
+  readonly oid: number;
   readonly view: ViewDefinition;
   readonly actions: ReadonlySet<string>;
 };

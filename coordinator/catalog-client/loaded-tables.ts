@@ -141,7 +141,7 @@ export class LoadedTables {
     }
     const { version } = table;
     if ('representations' in metadata) {
-      return { kind: 'view', name, version, view: metadata, actions: new Set(table.actions) };
+      return { kind: 'view', name, version, oid: table.oid, view: metadata, actions: new Set(table.actions) };
     }
     return found(table, { name, version, metadata });
   }
@@ -160,6 +160,7 @@ const keyOf = (tenant: string, name: TableName): string => JSON.stringify([tenan
 const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'version' | 'metadata'>): FoundTable => ({
   kind: 'found',
   ...known,
+  oid: table.oid,
   allowedRoots: rootsOfMessage(table),
   actions: new Set(table.actions),
   policies: table.policies.map(fromPolicyMessage),

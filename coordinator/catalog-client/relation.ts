@@ -105,7 +105,7 @@ function membersOf(text: string): Readonly<Record<string, Json>> {
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
 /** A table as a list would have it, by its document. */
-export function relationOfTable({ name, metadata }: Extract<LoadedTable, { kind: 'found' }>): Relation {
+export function relationOfTable({ name, oid, metadata }: Extract<LoadedTable, { kind: 'found' }>): Relation {
   const { owner = null, comment = null } = metadata.properties;
   const created = metadata.properties['created-at'] ?? metadata.properties['created_at'] ?? null;
   const { fields, identifierFieldIds } = currentSchema(metadata);
@@ -115,7 +115,7 @@ export function relationOfTable({ name, metadata }: Extract<LoadedTable, { kind:
   const deleted = countOf(summary['total-position-deletes'] ?? '0');
   return {
     id: metadata.tableUuid,
-    oid: 0,
+    oid,
     namespaceOid: 0,
     namespace: name.namespace,
     schema: name.namespace.join('.'),

@@ -43,6 +43,7 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
+import { outputOrigins, withOrigins } from './output-origins.ts';
 import { resultColumns, describedColumns } from './result-columns.ts';
 import { ViewAnswers } from './view-answers.ts';
 
@@ -57,7 +58,7 @@ export function queryPreparer(options: { readonly cacheEntries: number; readonly
   const caches = { parses: memory.parse, views: new ViewAnswers(memory) };
   const plans = memory.plan;
   const sharedPlans = new SharedPlans(memory.sharedPlan);
-  const planned = async ({ query, references, bound }: BoundQuery): Promise<PlannedQuery> => {
+  const planned = async ({ query, references, bound }: Omit<BoundQuery, 'origins'>): Promise<PlannedQuery> => {
     const { sql, template, mayShare = false } = query;
     const isKept = !references.contextual || query.asksReader === true;
     if (!isKept || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
@@ -113,7 +114,10 @@ async function bindNames(
     bindTables({ references: tables, named, defaults, source, rows, reading: reads, seesPolicies, signal });
   const bound = await inQuery(bind(references));
   const tables = bound.filter((table) => table.kind !== 'view');
-  if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };
+  const origins = outputOrigins(references, bound);
+  if (tables.length === bound.length) {
+    return { query, references: boundReferences(references, tables), bound: tables, origins };
+  }
   const expanded = await inQuery(expandQuery(query, references, { defaults, rows, ...caches }));
   const inExpanded = movedErrors(
     (byte) => expanded.toStatement(new ByteOffsets(expanded.sql).toCharacter(byte)),
@@ -125,7 +129,7 @@ async function bindNames(
     expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)) === undefined;
   const reads: TableReading = reading.kind === 'seen' ? reading : { kind: 'addressed', isOwn: outside };
   const all = (await inExpanded(bind(names, reads))).filter((table) => table.kind !== 'view');
-  return { query: expanded, references: boundReferences(names, all), bound: all };
+  return { query: expanded, references: boundReferences(names, all), bound: all, origins };
 }
 
 /** The query with the queries of its views in it. */
@@ -201,7 +205,7 @@ function boundReferences(references: QueryReferences, bound: readonly BoundTable
 export async function describeQuery(
   request: PrepareRequest,
 ): Promise<Omit<DescribeReply, 'columns'> & { readonly columns: PlannedQuery['columns'] | null }> {
-  const { query, references, bound } = await bindNames({ ...request, withoutValues: true }, NOTHING_KEPT);
+  const { query, references, bound, origins } = await bindNames({ ...request, withoutValues: true }, NOTHING_KEPT);
   const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
   const inQuery = plannerErrors(query, spliced);
@@ -209,13 +213,16 @@ export async function describeQuery(
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
   const reply = await inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
-  return { ...reply, columns: reply.columns === null ? null : describedColumns(reply.columns, query) };
+  const { columns } = reply;
+  return { ...reply, columns: columns === null ? null : withOrigins(describedColumns(columns, query), origins) };
 }
 
 type BoundQuery = {
   readonly query: NamedQuery;
   readonly references: QueryReferences;
   readonly bound: readonly BoundTable[];
+  /** The tables and views that the statement names for its columns: other statements may have the same plan. */
+  readonly origins: ReturnType<typeof outputOrigins>;
 };
 
 type NamedRows = ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
@@ -268,10 +275,11 @@ const columnKey = ({ name, type }: SqlField): readonly string[] => [name, printS
 
 /** Combines a planned query with the tables as they were authorised for this statement, and with the queries of their policies. */
 async function withTables(
-  { uses, ...planned }: PlannedQuery,
-  { query, references: { named }, bound }: BoundQuery,
+  { uses, ...made }: PlannedQuery,
+  { query, references: { named }, bound, origins }: BoundQuery,
   prepare: (of: PolicyRequest) => Promise<PreparedQuery>,
 ): Promise<PreparedQuery> {
+  const planned = { ...made, columns: withOrigins(made.columns, origins) };
   const names = named === null ? null : new Set(named);
   const used = (table: BoundScan, i: number): ScanBinding => {
     const use = uses[i];
@@ -305,7 +313,7 @@ async function withTables(
 }
 
 /** A query whose plan was made for other literals: its text and its predicates are its own. */
-const fromShared = (shared: SharedPlan, { query, references, bound }: BoundQuery): PlannedQuery => ({
+const fromShared = (shared: SharedPlan, { query, references, bound }: Omit<BoundQuery, 'origins'>): PlannedQuery => ({
   ...shared.query,
   plan: shared.plan,
   isShared: true,
@@ -346,8 +354,9 @@ async function plan(
 function bindingOf({
   fields: _fields,
   sqlFields: _sqlFields,
+  oid: _oid,
   ...binding
-}: BoundScan): Omit<BoundScan, 'fields' | 'sqlFields'> {
+}: BoundScan): Omit<BoundScan, 'fields' | 'sqlFields' | 'oid'> {
   return binding;
 }
 

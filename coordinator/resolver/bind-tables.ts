@@ -24,6 +24,7 @@ import {
   requireTableAction,
   tableKey,
   type LoadedTable,
+  type LoadedView,
   type TableName,
   type TableSource,
 } from '../binding/table-source.ts';
@@ -32,7 +33,12 @@ import { travelTo } from './travel-to.ts';
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
 /** A name that means a view; `expandViews` replaces it. */
-export type BoundView = { readonly kind: 'view' };
+export type BoundView = {
+  readonly kind: 'view';
+  readonly oid: number;
+  /** Null when they cannot be read. */
+  readonly columns: readonly string[] | null;
+};
 
 /** A table with its snapshot and columns fixed; the plan says later which of them are read. */
 export type BoundTable = BoundScan | BoundPoliced | StagedBinding | RowsBinding;
@@ -41,6 +47,8 @@ export type BoundTable = BoundScan | BoundPoliced | StagedBinding | RowsBinding;
 export type BoundPoliced = { readonly kind: 'policed'; readonly table: BoundScan; readonly policies: TablePolicies };
 
 export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedFieldIds'> & {
+  /** As that of `LoadedTable`. */
+  readonly oid: number;
   /** The fields of the schema, and the address columns behind them. */
   readonly fields: readonly Field[];
   /** The same as DuckDB sees them. */
@@ -111,7 +119,7 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
     const table = answer(whole);
     const ofBase = table.kind !== 'missing' || base === null ? null : answer(base);
     try {
-      if (table.kind === 'view') bound.push({ kind: 'view' });
+      if (table.kind === 'view') bound.push(boundView(table));
       else if (table.kind === 'found')
         bound.push(bindTable(whole, table, { travel: reference.at, reference, width, reading }));
       else if (ofBase?.kind === 'view') requireTable(ofBase);
@@ -130,6 +138,12 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
   }
   return bound;
 }
+
+const boundView = ({ oid, view: { schema } }: LoadedView): BoundView => ({
+  kind: 'view',
+  oid,
+  columns: schema instanceof SkeinError ? null : schema.fields.map(({ name }) => name),
+});
 
 /** The possible meanings of a reference: the table of its whole name, or else what the suffix of the name says of the table `base`. */
 type ReferenceNames = {
@@ -253,6 +267,7 @@ function bindTable(
     tableName: [table.name.catalog, ...table.name.namespace, table.name.table].join('.'),
     tableUuid: metadata.tableUuid,
     version: table.version,
+    oid: table.oid,
     metadata,
     snapshotId: snapshot === null ? null : snapshot.snapshotId.toString(),
     schemaId: schema.schemaId,

@@ -7,6 +7,7 @@ import { ARGUMENTS_MAX, type BoundedFamily } from '#shared/sql/bounded-functions
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { isAddressName } from '#shared/iceberg/address-columns.ts';
 import { namedColumns } from './named-columns.ts';
+import { outputQueries } from './output-queries.ts';
 import { closedStar, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
@@ -54,7 +55,8 @@ export function findReferences(tree: Json, defaults: NameDefaults): FoundReferen
   const wanted = wantedConstants(statement);
   const tables =
     wanted.size === 0 ? found.tables : found.tables.map((table) => ({ ...table, wanted: wanted.get(table.location) }));
-  return { ...found, tables, named: namedColumns(statement, qualifiers) };
+  const outputs = outputQueries(object(statement['node']), new Map(tables.map(({ location }, i) => [location, i])));
+  return { ...found, tables, named: namedColumns(statement, qualifiers), outputs };
 }
 
 /** A column reference; `table` is the one whose qualified name it begins with. */
@@ -91,7 +93,8 @@ class ReferenceFinder {
       return { location, parts, alias, at, qualifier: alias ?? table.givenAlias, addresses: [...addresses] };
     });
     const stars = this.#stars.flatMap((star) => closedStar(star, open));
-    return { tables, columns, stars, named: null, contextual: this.#contextual, bounds: [...this.#bounds].sort() };
+    const [contextual, bounds] = [this.#contextual, [...this.#bounds].sort()];
+    return { tables, columns, stars, named: null, contextual, bounds, outputs: [] };
   }
 
   /** @throws NOT_SUPPORTED, AMBIGUOUS_COLUMN: the aliases that tables get must not give a name another meaning. */

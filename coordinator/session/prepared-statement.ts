@@ -1,4 +1,5 @@
 import type { PostgresType } from '../binding/pg-types.ts';
+import type { RelationColumn } from '../binding/relation-column.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 
 /** A column of a query's result. */
@@ -8,6 +9,8 @@ export type QueryColumn = {
   readonly type: SqlType;
   /** Its type in Postgres, where that is not what `type` says. */
   readonly postgres?: PostgresType;
+  /** The column of a table or view that it is. */
+  readonly origin?: RelationColumn;
 };
 
 /** A statement that a session has prepared. It is text: each EXECUTE binds its names and values anew. */

@@ -1,5 +1,6 @@
 import type { FlightData } from '#shared/flight/flight-data.ts';
 import type { PostgresType } from '../binding/pg-types.ts';
+import type { RelationColumn } from '../binding/relation-column.ts';
 import type { SqlType } from '../plan/sql-type.ts';
 import type { ColumnForms } from './formed-rows.ts';
 
@@ -16,6 +17,8 @@ export type OutputColumn = {
   readonly type: SqlType;
   /** Its type in Postgres, where that is not what `type` says. */
   readonly postgres?: PostgresType;
+  /** The column of a table or view that it is. */
+  readonly origin?: RelationColumn;
   /** A moment that Skein tells itself (in SHOW, DESCRIBE): its JSON is ISO 8601 in UTC, not as DuckDB prints it in the session's zone. */
   readonly isMoment?: true;
 };

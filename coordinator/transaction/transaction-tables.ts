@@ -196,6 +196,7 @@ const withPolicies = (table: FoundTable, loaded: LoadedTable): FoundTable =>
   loaded.kind === 'found'
     ? {
         ...table,
+        oid: loaded.oid,
         policies: loaded.policies,
         policyVersion: loaded.policyVersion,
         // Policies of other tables close folders.

@@ -123,3 +123,21 @@ test('an INSERT of a query, and one that gives rows, are each run alone', async 
   expect(await batch(`INSERT INTO ${TABLE} (i) VALUES ($1) RETURNING i`, [['7'], ['8']])).toEqual(tags(2));
   expect((await facts())[0]).toBe(7);
 });
+
+/** The goal for a thousand rows, in times of one row. */
+const TIMES_MAX = 20;
+
+test('a thousand rows take at most twenty times as long as one', async () => {
+  const best = async (count: number): Promise<number> => {
+    let bestMs = Infinity;
+    for (let take = 0; take < 3; take += 1) {
+      const startMs = performance.now();
+      expect(await batch(INSERT, rows(count))).toEqual(tags(count));
+      bestMs = Math.min(bestMs, performance.now() - startMs);
+    }
+    return bestMs;
+  };
+  const [oneMs, manyMs] = [await best(1), await best(1_000)];
+  process.stdout.write(`an INSERT of one row: ${oneMs.toFixed(0)} ms, of a thousand: ${manyMs.toFixed(0)} ms\n`);
+  expect(manyMs / oneMs).toBeLessThan(TIMES_MAX);
+});

@@ -21,10 +21,10 @@ beforeAll(async () => {
   [url.username, url.password] = [cluster.ready.user, ADMIN_PASSWORD];
   [ours, theirs] = await Promise.all([opened(url.href), opened(postgres.url)]);
   await both((wire) => wire.query(`CREATE SCHEMA ${SCHEMA}; SET search_path = ${SCHEMA}`));
-  await both((wire) => wire.query('CREATE TABLE t (a INTEGER, b TEXT)'));
+  await both((wire) => wire.query('CREATE TABLE t (a INTEGER, b TEXT); CREATE VIEW v AS SELECT b AS y, a AS x FROM t'));
 }, 120_000);
 afterAll(async () => {
-  await ours.query(`ROLLBACK; DROP TABLE t; DROP SCHEMA ${SCHEMA}`);
+  await ours.query(`ROLLBACK; DROP VIEW v; DROP TABLE t; DROP SCHEMA ${SCHEMA}`);
   await Promise.all([ours[Symbol.asyncDispose](), theirs[Symbol.asyncDispose]()]);
   await postgres[Symbol.asyncDispose]();
 });
@@ -38,8 +38,8 @@ async function opened(connectionString: string): Promise<PostgresWire> {
 const both = <T>(work: (wire: PostgresWire) => Promise<T>): Promise<readonly [T, T]> =>
   Promise.all([work(ours), work(theirs)]);
 
-/** Bytes of a column's description that say where it is from, which `pg_catalog` alone can explain: number of the table and of the column. */
-const ORIGIN_BYTES = 6;
+/** Bytes between a column's name and the next one: the number of its table, its number there, its type. */
+const COLUMN_BYTES = 18;
 
 /** Fields of an error that both have; the text, the place and where in a program it arose are each server's own. */
 const FIELDS = ['S', 'V', 'C'];
@@ -48,16 +48,17 @@ const FIELDS = ['S', 'V', 'C'];
 function compared(message: ServerMessage): string {
   const { type, body } = message;
   if (type === 'E' || type === 'N') return `${type} ${FIELDS.map((field) => fieldsOf(body).get(field)).join(' ')}`;
-  if (type === 'T') return `T ${withoutOrigins(body).toString('hex')} ${shown(message)}`;
+  if (type === 'T') return `T ${withoutNumbers(body).toString('hex')} ${shown(message)}`;
   return `${type} ${body.toString('hex')} ${shown(message)}`;
 }
 
-function withoutOrigins(body: Buffer): Buffer {
+/** Each server gives its tables other numbers: 1 says that the column is a table's. */
+function withoutNumbers(body: Buffer): Buffer {
   const bytes = Buffer.from(body);
   for (let at = 2; at < bytes.length;) {
     const end = bytes.indexOf(0, at) + 1;
-    bytes.fill(0, end, end + ORIGIN_BYTES);
-    at = end + 18;
+    if (bytes.readUInt32BE(end) !== 0) bytes.writeUInt32BE(1, end);
+    at = end + COLUMN_BYTES;
   }
   return bytes;
 }
@@ -92,6 +93,26 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['a count', q("INSERT INTO t VALUES (1, 'a'), (2, NULL)")],
   ['an update', q('UPDATE t SET b = NULL WHERE a = 1')],
   ['a delete of nothing', q('DELETE FROM t WHERE a = 99')],
+  ['columns of a table', q('SELECT b, a + 1 AS c, a AS k FROM t ORDER BY a')],
+  [
+    'columns of no rows',
+    q('SELECT t.*, s.m FROM t JOIN (SELECT a, max(b) AS m FROM t GROUP BY a) AS s USING (a) LIMIT 0'),
+  ],
+  ['columns of a view, and of WITH', q('WITH w AS (SELECT * FROM v) SELECT w.x, v.y FROM w, v WHERE false')],
+  ['columns of a set operation', q('SELECT a FROM t UNION SELECT a FROM t ORDER BY a')],
+  [
+    'columns of a prepared statement',
+    (w) =>
+      w
+        .parse('', 'SELECT b, a FROM t WHERE a = $1', [23])
+        .describe('S', '')
+        .bind('', '', ['1'])
+        .describe('P', '')
+        .sync(),
+  ],
+  ['columns of a cursor', q('BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE a = 1; FETCH c; COMMIT')],
+  ['columns of RETURNING', q("INSERT INTO t VALUES (7, 'z') RETURNING b, a + 1 AS c, a")],
+  ['columns of RETURNING after a delete', q('DELETE FROM t WHERE a = 7 RETURNING *')],
   ['COMMIT outside of a transaction', q('COMMIT')],
   ['ROLLBACK outside of a transaction', q('ROLLBACK')],
   ['BEGIN twice', q('BEGIN; BEGIN')],

@@ -65,3 +65,16 @@ test('a driver that names its statements runs them again, also after DEALLOCATE 
   await expect(client.query({ ...named, values: [3] })).rejects.toMatchObject({ code: '26000' });
   await client.end();
 });
+
+test('a client that wants to replicate is refused, and one that says no is not', async () => {
+  const open = async (replication: string): Promise<unknown> => {
+    const client = new pg.Client({ connectionString: url.href, replication } as pg.ClientConfig);
+    return client.connect().then(
+      () => client.end(),
+      (error: unknown) => (error as { readonly code?: string }).code,
+    );
+  };
+  expect(await open('database')).toBe('0A000');
+  expect(await open('true')).toBe('0A000');
+  expect(await open('off')).toBeUndefined();
+});

@@ -72,6 +72,7 @@ async function loadTable(
     kind: 'found',
     name: { catalog: 'lake', namespace: [schema], table },
     version: `${schema}/${table}.1`,
+    oid: 16_384,
     metadata,
     allowedRoots: [`file:///warehouse/${schema}/${table}`],
     actions: new Set(['table.select', 'table.describe']),

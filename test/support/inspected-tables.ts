@@ -131,6 +131,7 @@ export async function inspectedTable(
     kind: 'found',
     name: { catalog: 'lake', namespace: ['a'], table: 't' },
     version: '1',
+    oid: 16_384,
     metadata,
     allowedRoots: [`file://${folder}`],
     actions: new Set(['table.describe', 'table.select']),

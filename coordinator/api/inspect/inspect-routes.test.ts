@@ -24,6 +24,7 @@ const VIEW: LoadedTable = {
   kind: 'view',
   name: { catalog: 'lake', namespace: ['a'], table: 'v' },
   version: '1',
+  oid: 16_384,
   actions: new Set(['table.describe']),
   view: readViewDefinition({
     'view-uuid': 'v',

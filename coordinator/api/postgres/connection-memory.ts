@@ -1,8 +1,11 @@
 import type { ByteBudget } from '#shared/byte-budget.ts';
 import { WireError } from './wire-error.ts';
 
-/** Memory that each connection takes without asking. */
-const FREE_BYTES = 2 ** 20;
+/**
+ * Memory that each connection takes without asking, so that short statements run where others of the tenant have taken its part. Two thousand
+ * connections (`coordinator.postgres_connections_max`) take 32 MiB so.
+ */
+const FREE_BYTES = 16 * 1024;
 
 /**
  * The memory that a connection takes for what its client has sent: messages, bound values, rows that are not yet whole. All connections share

@@ -7,6 +7,7 @@ import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import { Portals } from './portals.ts';
+import { oidParameters } from './oid-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
@@ -109,7 +110,7 @@ export class Extended {
     const { sql, offset } = first ?? { sql: '', offset: 0 };
     const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
-    const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
+    const oids = oidsOf(sql, description, declared);
     const insertsOneRow = description?.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
     const prepared = { text, sql, offset, description, oids, insertsOneRow };
     if (name === '') this.#unnamed = prepared;
@@ -215,9 +216,15 @@ export class Extended {
     const at = { sql, text: sql, offset: 0 };
     const description = await this.#statements.describe(at, types);
     const insertsOneRow = description.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
-    const oids = description.parameters.map(({ type }) => oidOf(type));
+    const oids = oidsOf(sql, description, []);
     const prepared = { ...at, description, oids, insertsOneRow };
     this.#parsed.set(kept, prepared);
     return prepared;
   }
+}
+
+/** The numbers of the types of parameters: as the client declares them, else as the statement takes them. */
+function oidsOf(sql: string, description: StatementDescription | null, declared: readonly number[]): readonly number[] {
+  const casts = oidParameters(sql);
+  return (description?.parameters ?? []).map(({ type }, i) => declared[i] || (casts.get(i) ?? oidOf(type)));
 }

@@ -3,11 +3,14 @@ import { isNumbered, numericTypmod, POSTGRES_SCALARS, postgresType } from '../..
 import type { ScalarKind, ValueKind } from '../../arrival/postgres/value-kind.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
+import type { RelationColumn } from '../../binding/relation-column.ts';
 import { isPlainList } from '../../sink/formed-rows.ts';
 
 /** A column as RowDescription has it. */
 export type PostgresColumn = {
   readonly name: string;
+  /** The column of a table or view that it is. */
+  readonly origin?: RelationColumn;
   readonly oid: number;
   readonly size: number;
   readonly typmod: number;
@@ -69,8 +72,8 @@ function kindOf(type: SqlType): ValueKind {
 }
 
 export function postgresColumn(column: OutputColumn): PostgresColumn {
-  const own = ownColumn(column);
-  const { postgres } = column;
+  const { postgres, origin } = column;
+  const own = { ...ownColumn(column), ...(origin === undefined ? {} : { origin }) };
   // The types of Postgres' catalog that DuckDB holds as other types: the values are the same.
   if (postgres === undefined) return own;
   const { oid, size, name } = postgres;

@@ -17,6 +17,12 @@ function int32(value: number): Buffer {
   return bytes;
 }
 
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
 function int16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeInt16BE(value);
@@ -68,9 +74,10 @@ export const rowDescription = (columns: readonly PostgresColumn[], formats: read
   message(
     'T',
     int16(columns.length),
-    ...columns.map(({ name, oid, size, typmod }, i) =>
-      Buffer.concat([text(name), int32(0), int16(0), int32(oid), int16(size), int32(typmod), int16(formats[i] ?? 0)]),
-    ),
+    ...columns.map(({ name, origin, oid, size, typmod }, i) => {
+      const place = [uint32(origin?.oid ?? 0), int16(origin?.column ?? 0)];
+      return Buffer.concat([text(name), ...place, int32(oid), int16(size), int32(typmod), int16(formats[i] ?? 0)]);
+    }),
   );
 
 type Severity = 'ERROR' | 'FATAL' | 'WARNING';

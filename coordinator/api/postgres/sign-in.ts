@@ -27,6 +27,8 @@ const PASSWORD_BYTES_MAX = 64 * 1024;
 const SOURCE_MAX = 200;
 /** Names of databases that tools try first, and that no catalog needs to have. */
 const DEFAULT_DATABASES: ReadonlySet<string> = new Set(['', 'postgres']);
+/** Values of `replication` with which a client asks for an ordinary connection. */
+const NO_REPLICATION = /^(?:off|false|no|0)$/i;
 const UTF8 = /^'?(utf-?8|unicode)'?$/i;
 
 /** Parameters of a start that are no settings, and options that are none of the engine's. */
@@ -55,6 +57,10 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const { parameters } = startup;
   const user = parameters.get('user') ?? '';
   if (user === '') throw new WireError('28000', 'the client has named no user');
+  if (!NO_REPLICATION.test(parameters.get('replication') ?? 'off')) {
+    // Its commands are no SQL: each would be a syntax error.
+    throw new WireError('0A000', 'replication is not served');
+  }
   const encoding = parameters.get('client_encoding') ?? 'UTF8';
   if (!UTF8.test(encoding)) throw new WireError('22023', 'texts are UTF8 here: client_encoding takes nothing else');
   writer.push(askForPassword());

@@ -8,6 +8,7 @@ import { arrowColumns } from './arrow-columns.ts';
 import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
+import { oidParameters } from './oid-parameters.ts';
 import { postgresColumn } from './postgres-type.ts';
 import { splitStatements } from './split-statements.ts';
 import { settingsOf } from './startup.ts';
@@ -139,4 +140,13 @@ test('settings among the options of a start', () => {
     ['x', '1'],
     ['y', '2'],
   ]);
+});
+
+test('parameters that are cast to oid are described so', () => {
+  const types = (sql: string): readonly (readonly [number, number])[] => [...oidParameters(sql)];
+  expect(types('SELECT * FROM pg_type WHERE oid = any($1::oid[]) OR oid = $2 :: pg_catalog.OID')).toEqual([
+    [0, 1028],
+    [1, 26],
+  ]);
+  expect(types("SELECT '$1::oid', $2::oidvector, $3::INTEGER, x::oid FROM t")).toEqual([]);
 });

@@ -108,7 +108,7 @@ export function versionAs(
     versions: [{ ...version, 'version-id': versionId, 'schema-id': 0 }],
     schemas: [{ ...schema, 'schema-id': 0 }],
   });
-  return { kind: 'view', name, version: '', view, actions: new Set() };
+  return { kind: 'view', name, version: '', oid: 0, view, actions: new Set() };
 }
 
 /** The request that adds a version to a view and makes it the current one; the queries of its last version in other dialects stay. */

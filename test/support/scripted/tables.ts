@@ -170,6 +170,7 @@ function scriptedTable(name: string, { columns, rows = 1_000, columnsBefore }: S
     kind: 'found',
     name: { catalog, namespace: rest.slice(0, -1), table: rest.at(-1) ?? '' },
     version: `${rest.join('/')}.1`,
+    oid: 16_384,
     metadata,
     allowedRoots: [`file:///warehouse/${rest.join('/')}`],
     actions: new Set(['table.select', 'table.describe']),

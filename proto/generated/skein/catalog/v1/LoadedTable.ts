@@ -16,6 +16,7 @@ export interface LoadedTableInput {
   readonly policy_version?: (string);
   readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
   readonly denied_roots?: readonly (string)[];
+  readonly oid?: (number);
 }
 
 export interface LoadedTable {
@@ -31,4 +32,5 @@ export interface LoadedTable {
   readonly policy_version: (string);
   readonly key: (_skein_catalog_v1_BucketKey | null);
   readonly denied_roots: readonly (string)[];
+  readonly oid: (number);
 }

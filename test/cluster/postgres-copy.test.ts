@@ -97,6 +97,8 @@ test.each([
   'COPY (SELECT 1) TO STDOUT (HEADER match)',
   'COPY (SELECT 1) TO STDOUT (no_such 1)',
   "COPY (SELECT 1) TO STDOUT (NULL E'\\n')",
+  'COPY (SELECT 1) TO STDOUT (FREEZE)',
+  'COPY (SELECT 1) TO STDOUT (FREEZE 7)',
   'COPY (SELECT 1) FROM STDIN',
   'COPY (SELECT 1) TO STDOUT (FORMAT csv',
 ])('%s is refused with the code of Postgres', async (sql) => {

@@ -15,7 +15,7 @@ export type CopyForm = RowFormat & {
 /** Names of columns, or all. */
 type CopyColumns = readonly string[] | '*';
 
-type Given = Partial<{ -readonly [key in keyof CopyForm]: CopyForm[key] }> & { encoding?: string };
+type Given = Partial<{ -readonly [key in keyof CopyForm]: CopyForm[key] }> & { encoding?: string; freeze?: boolean };
 
 const notSupported = (message: string): WireError => new WireError('0A000', message);
 const invalid = (message: string): WireError => new WireError('22023', message);
@@ -70,10 +70,7 @@ function takeOption(reader: StatementReader, name: string, given: Given): void {
     case 'ENCODING':
       return set(given, 'encoding', wordOrText(reader));
     case 'FREEZE':
-      if (reader.peekSymbol(',') || reader.peekSymbol(')') || truthOf(wordOrText(reader)) !== false) {
-        throw notSupported('COPY FREEZE is not supported');
-      }
-      return;
+      return set(given, 'freeze', flagOf(reader, 'freeze'));
     case 'ON_ERROR':
       if (foldKeyword(wordOrText(reader)) !== 'STOP') throw notSupported('COPY ON_ERROR takes stop alone');
       return;
@@ -91,6 +88,7 @@ function takeWords(reader: StatementReader, given: Given): void {
     if (reader.takeWord('BINARY')) set(given, 'format', 'binary');
     else if (reader.takeWord('CSV')) set(given, 'format', 'csv');
     else if (reader.takeWord('HEADER')) set(given, 'header', true);
+    else if (reader.takeWord('FREEZE')) set(given, 'freeze', true);
     else if (reader.takeWords('FORCE', 'QUOTE')) set(given, 'forceQuote', namesOf(reader));
     else if (reader.takeWords('FORCE', 'NOT', 'NULL')) set(given, 'forceNotNull', namesOf(reader));
     else if (reader.takeWords('FORCE', 'NULL')) set(given, 'forceNull', namesOf(reader));
@@ -145,6 +143,13 @@ function headerOf(reader: StatementReader): boolean | 'match' {
   return truth;
 }
 
+function flagOf(reader: StatementReader, name: string): boolean {
+  if (reader.peekSymbol(',') || reader.peekSymbol(')')) return true;
+  const truth = truthOf(wordOrText(reader));
+  if (truth === undefined) throw new WireError('42601', `${name} requires a Boolean value`);
+  return truth;
+}
+
 /** `(a, b)`, or `*` for all. */
 function columnsOf(reader: StatementReader): CopyColumns {
   if (reader.takeSymbol('*')) return '*';
@@ -188,6 +193,8 @@ function checked(given: Given, direction: 'in' | 'out'): CopyForm {
     forceNull: given.forceNull ?? [],
   };
   if (direction === 'out' && header === 'match') throw notSupported('cannot use "match" with HEADER in COPY TO');
+  // Rows are as visible as all others are: there is nothing to freeze.
+  if (direction === 'out' && given.freeze === true) throw notSupported('COPY FREEZE cannot be used with COPY TO');
   if (direction === 'in' && given.forceQuote !== undefined)
     throw notSupported('COPY FORCE_QUOTE cannot be used with COPY FROM');
   if (direction === 'out' && (given.forceNotNull ?? given.forceNull) !== undefined) {

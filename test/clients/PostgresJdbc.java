@@ -21,6 +21,7 @@ import java.util.Timer;
 import java.util.TimerTask;
 import java.util.UUID;
 import org.postgresql.PGConnection;
+import org.postgresql.PGResultSetMetaData;
 import org.postgresql.copy.CopyManager;
 import org.postgresql.util.PSQLException;
 
@@ -136,6 +137,18 @@ public final class PostgresJdbc {
           }
         }
       }
+    }
+    try (ResultSet wide = connection.createStatement().executeQuery("SELECT 12345678901234567890.0123456789::DECIMAL(38,10), MAP {'k': 0.5::DOUBLE}, {'x': 0.5::DOUBLE, 'y': ['a', NULL]}")) {
+      wide.next();
+      same(wide.getBigDecimal(1), new BigDecimal("12345678901234567890.0123456789"));
+      same(wide.getString(2), "{\"k\":0.5}");
+      same(wide.getString(3), "{\"x\":0.5,\"y\":[\"a\",null]}");
+    }
+    // The table of a column, by its number in the description of the result.
+    try (PreparedStatement select = connection.prepareStatement("SELECT t AS u, k + 1 FROM " + name + " WHERE false")) {
+      same(select.getMetaData().getTableName(1), name);
+      same(((PGResultSetMetaData) select.getMetaData()).getBaseColumnName(1), "t");
+      same(select.getMetaData().getTableName(2), "");
     }
   }
 

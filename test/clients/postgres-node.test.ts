@@ -55,6 +55,9 @@ const ROWS = [
 /** postgres.js takes NULL in an array for the text "NULL". */
 const withoutNulls = (value: unknown): unknown => (Array.isArray(value) ? value.filter((one) => one !== null) : value);
 const ROWS_OF_POSTGRES_JS = ROWS.map((row) => row.map(withoutNulls));
+/** Decimals of 38 digits, and maps and structs, which are jsonb. */
+const WIDE = `SELECT 12345678901234567890.0123456789::DECIMAL(38,10) AS n, MAP {'k': 0.5::DOUBLE} AS m, {'x': 0.5::DOUBLE, 'y': ['a', NULL]} AS s`;
+const WIDE_ROW = { n: '12345678901234567890.0123456789', m: { k: 0.5 }, s: { x: 0.5, y: ['a', null] } };
 const WRONG_COLUMN = { code: '42703', position: '12' };
 const BROKEN = 'SELECT 1,\n nothing_here';
 
@@ -107,6 +110,7 @@ const PG: readonly Feature[] = [
         for (const row of ROWS) await client.query(`INSERT INTO ${table} VALUES ($1, ${MARKS})`, row);
         const { rows } = await client.query({ text: `SELECT * FROM ${table} ORDER BY k`, rowMode: 'array' });
         expect(rows).toEqual(ROWS);
+        expect((await client.query(WIDE)).rows).toEqual([WIDE_ROW]);
       }),
   ],
   [
@@ -194,6 +198,7 @@ const POSTGRES_JS: readonly Feature[] = [
         for (const row of ROWS_OF_POSTGRES_JS)
           await sql.unsafe(`INSERT INTO ${table} VALUES ($1, ${MARKS})`, row as never[]);
         expect([...(await sql.unsafe(`SELECT * FROM ${table} ORDER BY k`).values())]).toEqual(ROWS_OF_POSTGRES_JS);
+        expect([...(await sql.unsafe(WIDE))]).toEqual([WIDE_ROW]);
       }),
   ],
   [

@@ -89,7 +89,7 @@ async function served(bytes: Buffer, description: StatementDescription) {
     isLeaving: () => false,
   } as unknown as PostgresDoor;
   const caller = { claims: { sub: 'p', tenant: 't', scope: '', sess_epoch: 1 } };
-  const entered = { caller, session, source: null, check: () => Promise.resolve() } as unknown as Entered;
+  const entered = { caller, session, check: () => Promise.resolve() } as unknown as Entered;
   const wire = { reader: new WireReader(stream), writer: new WireWriter(stream) };
   {
     using connection = new Connection(door, entered, wire);

@@ -17,14 +17,12 @@ import type { WireWriter } from './wire-writer.ts';
 export type Entered = {
   readonly caller: Caller;
   readonly session: SessionKey;
-  readonly source: string | null;
   /** Checks, before a statement, that its rights are as they were. @throws SessionOver, CATALOG_UNAVAILABLE */
   readonly check: () => Promise<void>;
 };
 
 /** A password may be a token. */
 const PASSWORD_BYTES_MAX = 64 * 1024;
-const SOURCE_MAX = 200;
 /** Names of databases that tools try first, and that no catalog needs to have. */
 const DEFAULT_DATABASES: ReadonlySet<string> = new Set(['', 'postgres']);
 /** Values of `replication` with which a client asks for an ordinary connection. */
@@ -97,7 +95,6 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
     throw error;
   }
   writer.push(authenticated());
-  const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
   // A password outlives the token that was given for it; who has shown a token, of ours or of an identity provider, ends with it.
   const isToken = token === password || isOutsideToken(password);
   const check = async (): Promise<void> => {
@@ -111,5 +108,5 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
       throw error.code === 'UNAUTHENTICATED' ? new SessionOver(error.message) : error;
     }
   };
-  return { caller, session, source: source === '' ? null : source, check };
+  return { caller, session, check };
 }

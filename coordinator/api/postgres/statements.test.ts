@@ -39,7 +39,7 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
     config: defaultConfig(),
     isLeaving: () => false,
   } as unknown as PostgresDoor;
-  const entered = { caller: {}, session, source: null, check: () => Promise.resolve() } as unknown as Entered;
+  const entered = { caller: {}, session, check: () => Promise.resolve() } as unknown as Entered;
   const stream = new PassThrough();
   const wire = {
     reader: new WireReader(stream),

@@ -10,15 +10,16 @@ import { preparedStatement, type PreparedStatement } from '../../session/prepare
 import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
-import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import { withoutPrepared, withPrepared, type SessionState } from '../../session/session.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
 import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
+import { ReportedSettings, sourceOf } from './reported-settings.ts';
 import { RowsSink } from './rows-sink.ts';
-import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
+import { commandComplete, warning, type TransactionState } from './server-messages.ts';
 import { TextReader } from './text-reader.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
@@ -43,9 +44,6 @@ type Copying = Pick<PortalExecution, 'text' | 'offset' | 'place'>;
 /** A statement with the rows that it reads beside its tables. */
 type Write = Omit<PortalExecution, 'describes' | 'formats'> & { readonly rows?: TableRows };
 
-/** Settings that clients are told, by Postgres' spelling: those that can change. */
-const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
-
 /**
  * The statements of one connection, one after the other, and the state of their transaction.
  *
@@ -63,8 +61,7 @@ export class Statements {
   copiesBegun = 0;
   /** The number by which others cancel its statements. */
   backendPid = 0;
-  /** Settings as the client was told them. */
-  readonly #told = new Map<string, string>();
+  readonly #reported = new ReportedSettings();
   /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
   #isImplicit = false;
@@ -101,14 +98,7 @@ export class Statements {
 
   /** Tells the client settings that it has not been told, or that have changed. */
   reportSettings(): void {
-    const { sessions, config } = this.#door;
-    const state = sessions.store.get(this.#entered.session);
-    for (const name of REPORTED) {
-      const value = shownSetting(state, name, config);
-      if (this.#told.get(name) === value) continue;
-      this.#told.set(name, value);
-      this.#writer.push(parameterStatus(name, value));
-    }
+    this.#writer.push(...this.#reported.changed(this.#session, this.#door.config));
   }
 
   /** Cancels the statement that runs, if one does. */
@@ -141,7 +131,7 @@ export class Statements {
 
   /** A prepared statement of the session, of Parse or of PREPARE. */
   prepared(name: string): PreparedStatement | undefined {
-    return this.#door.sessions.store.get(this.#entered.session).prepared.get(foldIdentifier(name));
+    return this.#session.prepared.get(foldIdentifier(name));
   }
 
   /** @throws TOO_MANY_PREPARED_STATEMENTS */
@@ -300,7 +290,7 @@ export class Statements {
   }
 
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
-    const { caller, session, source } = this.#entered;
+    const { caller, session } = this.#entered;
     // Nothing is committed by itself that was meant for a transaction, and nothing waits in one of which the client does not know.
     const own = this.#state !== 'I' || this.#isImplicit ? session : null;
     const transaction = statement.transaction === undefined ? own : statement.transaction;
@@ -316,11 +306,15 @@ export class Statements {
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
-        source,
+        source: sourceOf(this.#session, this.#door.config),
         traceParent: null,
         clientGone,
       }),
     );
+  }
+
+  get #session(): SessionState {
+    return this.#door.sessions.store.get(this.#entered.session);
   }
 
   async #beginImplicit(): Promise<void> {

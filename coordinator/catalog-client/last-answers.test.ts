@@ -45,7 +45,14 @@ const leased = (answers: LastAnswers, principal = ana) => answers.leased(princip
 
 test('while the lease lasts, a table whose version was the same twice is given as the catalog described it last', () => {
   expect(leased(answersAfter([found('v1'), found('v1')]))).toEqual([found('v1')]);
-  const view = { kind: 'view', name: name('t'), version: 'view', oid: 16_392, view: VIEW, actions: new Set<string>() } as const;
+  const view = {
+    kind: 'view',
+    name: name('t'),
+    version: 'view',
+    oid: 16_392,
+    view: VIEW,
+    actions: new Set<string>(),
+  } as const;
   expect(leased(answersAfter([view, view]))).toEqual([view]);
   const lessAllowed = found('v1', { actions: new Set(['table.describe']), policyVersion: '2' });
   expect(leased(answersAfter([found('v1'), lessAllowed]))).toEqual([lessAllowed]);

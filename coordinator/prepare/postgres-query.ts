@@ -30,10 +30,22 @@ export async function postgresQuery(
 ): Promise<PostgresQuery | null> {
   const bytesTo = (character: number): number => Buffer.byteLength(sql.slice(0, character));
   const ranges = values.map(({ start, end }) => ({ from: bytesTo(start), to: bytesTo(end) }));
-  const written = await planner.postgres({ sql, values: ranges }, asker, signal);
+  const written = await planner.postgres({ sql: withoutLists(sql, values), values: ranges }, asker, signal);
   if (written === null) return null;
   return { text: editedText(sql, written), columns: written.columns?.map(({ type }) => postgresType(type)) ?? null };
 }
+
+/** The text with as many bytes in the place of values that Postgres' parser does not read: lists. They stay ranges of the text itself. */
+function withoutLists(sql: string, values: readonly ValuePlace[]): string {
+  return values.toReversed().reduce((text, { start, end, text: value }) => {
+    const bytes = Buffer.byteLength(value);
+    return value.includes('[') && bytes >= NULL.length
+      ? text.slice(0, start) + NULL.padEnd(bytes) + text.slice(end)
+      : text;
+  }, sql);
+}
+
+const NULL = 'NULL';
 
 function editedText(sql: string, { parts }: PostgresText): EditedText {
   const offsets = new ByteOffsets(sql);

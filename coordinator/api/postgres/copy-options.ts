@@ -194,7 +194,7 @@ function checked(given: Given, direction: 'in' | 'out'): CopyForm {
   };
   if (direction === 'out' && header === 'match') throw notSupported('cannot use "match" with HEADER in COPY TO');
   // Rows are as visible as all others are: there is nothing to freeze.
-  if (direction === 'out' && given.freeze === true) throw notSupported('COPY FREEZE cannot be used with COPY TO');
+  if (direction === 'out' && given.freeze === true) throw invalid('COPY FREEZE cannot be used with COPY TO');
   if (direction === 'in' && given.forceQuote !== undefined)
     throw notSupported('COPY FORCE_QUOTE cannot be used with COPY FROM');
   if (direction === 'out' && (given.forceNotNull ?? given.forceNull) !== undefined) {

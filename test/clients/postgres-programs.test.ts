@@ -85,7 +85,7 @@ async function copies(): Promise<void> {
   expect(await readFile(to, 'utf8')).toBe('i,t\n1,"a\nb"\n2,\n');
 }
 
-/** Who types Ctrl-C has psql send a CancelRequest. */
+/** Ctrl-C has psql send a CancelRequest. */
 async function cancelled(): Promise<void> {
   const program = spawn('psql', [...PLAIN, '-v', 'VERBOSITY=sqlstate', '-c', SLOW, url.href], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -43,7 +43,7 @@ VALUES = [
 ]
 COLUMNS = ", ".join(f"c{i} {kind}" for i, (kind, _) in enumerate(VALUES))
 ROWS = [tuple(values[row] for _, values in VALUES) for row in range(3)]
-#: What Postgres has no type for, or no column of these clients: decimals of 38 digits, maps and structs, which are jsonb.
+#: Decimals of 38 digits, and maps and structs, which are jsonb.
 WIDE = "SELECT 12345678901234567890.0123456789::DECIMAL(38,10), MAP {'k': 0.5::DOUBLE}, {'x': 0.5::DOUBLE, 'y': ['a', NULL]}"
 WIDE_ROW = [decimal.Decimal("12345678901234567890.0123456789"), {"k": 0.5}, {"x": 0.5, "y": ["a", None]}]
 COUNT = 1_000

@@ -4,8 +4,10 @@ import { oidOfKind } from './postgres-type.ts';
 /** Longest text, in characters, that is looked at: no driver's question to the catalog is longer. */
 const TEXT_MAX = 128 * 1024;
 
-const MAY_CAST = /::\s*(?:pg_catalog\s*\.\s*)?oid\b/i;
-const CAST = /\s*::\s*(?:pg_catalog\s*\.\s*)?oid\b\s*(\[)?/iy;
+const MAY_CAST = /\boid\b/i;
+/** Characters behind a parameter that are looked at, with one space for many. */
+const CAST_LENGTH = 100;
+const CAST = /^ ?:: ?(?:pg_catalog ?\. ?)?oid\b ?(\[)?/i;
 
 const OID = oidOfKind('oid');
 const OIDS = 1028;
@@ -18,8 +20,7 @@ export function oidParameters(sql: string): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   if (sql.length > TEXT_MAX || !MAY_CAST.test(sql)) return found;
   for (const { number, end } of findParameters(sql)) {
-    CAST.lastIndex = end;
-    const cast = number === null ? null : CAST.exec(sql);
+    const cast = CAST.exec(sql.slice(end, end + CAST_LENGTH).replaceAll(/\s+/g, ' '));
     if (number !== null && cast !== null) found.set(number - 1, cast[1] === undefined ? OID : OIDS);
   }
   return found;

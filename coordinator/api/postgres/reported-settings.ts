@@ -24,7 +24,7 @@ export class ReportedSettings {
 }
 
 /** The program that a client is, as it names itself; null = it does not. */
-export function sourceOf(state: SessionState, config: Config): string | null {
+export function programOf(state: SessionState, config: Config): string | null {
   const name = shownSetting(state, 'application_name', config);
   return name === '' ? null : name.slice(0, SOURCE_MAX);
 }

@@ -17,7 +17,7 @@ import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
 import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
-import { ReportedSettings, sourceOf } from './reported-settings.ts';
+import { ReportedSettings, programOf } from './reported-settings.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, warning, type TransactionState } from './server-messages.ts';
 import { TextReader } from './text-reader.ts';
@@ -306,7 +306,7 @@ export class Statements {
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
-        source: sourceOf(this.#session, this.#door.config),
+        source: programOf(this.#session, this.#door.config),
         traceParent: null,
         clientGone,
       }),

@@ -14,9 +14,7 @@ export type PostgresClientName =
   | 'pgx'
   | 'pg'
   | 'postgres.js'
-  | 'psqlODBC'
-  | 'psql'
-  | 'pgbench';
+  | 'psqlODBC';
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md');
 const HEADING = '## Which client has what';

@@ -98,7 +98,7 @@ export class Lake implements AsyncDisposable {
     const { root, credential } = this.store;
     const storage = openStorage(root, credential);
     if (!(await storage.exists(`${root}/${key}`))) return '';
-    return Buffer.from(await storage.read(`${root}/${key}`, 100)).toString();
+    return Buffer.from(await storage.read(`${root}/${key}`, 1_000)).toString();
   }
 
   async remove(key: string): Promise<void> {

@@ -143,6 +143,7 @@ class GoogleServer {
     const grant = this.#grants.get(token);
     if (grant === undefined || grant.endsMs < Date.now()) return refuse(answer, 401, 'authError');
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
+    if (hasDots(url)) return refuse(answer, 404, 'notFound');
     if (await this.#answerUpload(incoming, body, answer)) return;
     if (this.#hasPart(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
@@ -334,6 +335,9 @@ function accessesOf(method: string, url: URL, body: Buffer): readonly Access[] {
   }
   return [];
 }
+
+/** Whether a name has `..` in it: to Google's store a name like any other, which nobody has made here; fake-gcs-server climbs its folders by it. */
+const hasDots = ({ pathname }: URL): boolean => decodeURIComponent(pathname).split('/').includes('..');
 
 function isAllowed({ rules }: Grant, method: string, url: URL, body: Buffer): boolean {
   if (rules === null) return true;

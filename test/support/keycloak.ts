@@ -40,15 +40,14 @@ export async function startKeycloak(redirect: string): Promise<Keycloak> {
   const home = join(folder, `keycloak-${VERSION}`);
   const authority = await makeAuthority('issuers', 2);
   const { cert, key } = await issueServerCertificate(authority, { hosts: ['127.0.0.1', 'localhost'], days: 2 });
-  const [caFile, certFile, keyFile] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => join(folder, name));
-  const realm = join(home, 'data', 'import');
-  await mkdir(realm, { recursive: true });
-  await Promise.all([
-    writeFile(caFile ?? '', authority.cert),
-    writeFile(certFile ?? '', cert),
-    writeFile(keyFile ?? '', key),
-    writeFile(join(realm, 'skein-realm.json'), JSON.stringify(realmOf(redirect))),
-  ]);
+  const file = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  };
+  const [caFile, certFile] = [await file('ca.pem', authority.cert), await file('cert.pem', cert)];
+  const keyFile = await file('key.pem', key);
+  await mkdir(join(home, 'data/import'), { recursive: true });
+  await writeFile(join(home, 'data/import/skein-realm.json'), JSON.stringify(realmOf(redirect)));
   const [port, plainPort, managementPort] = [await freePort(), await freePort(), await freePort()];
   const address = `https://127.0.0.1:${port}`;
   const child = spawn(
@@ -94,7 +93,7 @@ export async function startKeycloak(redirect: string): Promise<Keycloak> {
   }
   return {
     issuer,
-    settings: { 'webhook.ca_file': caFile ?? '', 'webhook.allowed_networks': ['127.0.0.1'] },
+    settings: { 'webhook.ca_file': caFile, 'webhook.allowed_networks': ['127.0.0.1'] },
     async jobToken() {
       const form = new URLSearchParams({
         grant_type: 'client_credentials',

@@ -1,14 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { must } from '#shared/must.ts';
-import type { StoreCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { startTestCatalog, type TestCatalog } from './catalog.ts';
-import { startCluster, type Cluster, type ClusterOptions, type StartedCluster } from './cluster.ts';
+import type { Cluster, ClusterOptions, StartedCluster } from './cluster.ts';
 import { startMinio, type Minio } from './minio.ts';
-import { OTHER_STORES } from './other-stores.ts';
-import { createTestDatabase, startOwnCluster } from './resources.ts';
+import { startOwnCluster } from './resources.ts';
 import { startStoreProxy, type StoreProxy } from './store-proxy.ts';
 import { startStsRelay, type StsRelay } from './sts-relay.ts';
 
@@ -71,50 +68,8 @@ export async function startBucketCluster({
   return { minio, proxy, cluster, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** As `BucketCluster`, over whichever store. */
-export type FaultyCluster = AsyncDisposable & {
-  readonly proxy: StoreProxy;
-  readonly cluster: StartedCluster;
-  /** The location of the catalog `cloud`. */
-  readonly root: string;
-  /** The store's own key, which may do everything and does not go through the proxy. */
-  readonly key: StoreCredential;
-  /** Undefined where the store cannot be killed and started again. */
-  readonly minio?: Minio;
-};
-
-/** A cluster whose catalog `cloud` lies in a store of this kind, behind a proxy that can break it. */
-export async function startFaultyCluster(
-  kind: 's3' | keyof typeof OTHER_STORES,
-  { seed = 1, env = {} }: { readonly seed?: number; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<FaultyCluster> {
-  if (kind === 's3') {
-    const store = await startBucketCluster({ seed, env });
-    return { ...store, root: 's3://warehouse/lake', key: store.minio.key };
-  }
-  await using started = new AsyncDisposableStack();
-  const store = started.use(await OTHER_STORES[kind]());
-  const proxy = started.use(await startStoreProxy(must(store.credential.endpoint, 'an emulator has an address'), seed));
-  const database = await createTestDatabase();
-  // The store of the run has another authority for its certificate.
-  const cluster = started.use(
-    await startCluster({
-      env: { DATABASE_URL: database.url, ...store.env, ...env },
-      onStopped: () => database[Symbol.asyncDispose](),
-    }),
-  );
-  const flags = store.flags.map((flag, i) => (store.flags[i - 1] === '--endpoint' ? proxy.endpoint : flag));
-  const root = `${store.root}/lake`;
-  await cluster.cliOk(['admin', 'catalog', 'create', 'cloud', '--storage', root, ...flags]);
-  const all = started.move();
-  return { proxy, cluster, root, key: store.credential, [Symbol.asyncDispose]: () => all.disposeAsync() };
-}
-
 /** The objects below a folder, with the server's own key. */
-export async function objectsBelow(
-  { key }: { readonly key: StoreCredential },
-  folder: string,
-): Promise<readonly string[]> {
+export async function objectsBelow({ key }: Pick<Minio, 'key'>, folder: string): Promise<readonly string[]> {
   return (await Array.fromAsync(openStorage(folder, key).list(folder))).flat();
 }
 

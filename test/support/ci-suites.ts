@@ -10,12 +10,11 @@ export const BUCKET_SUITES: readonly string[] = [
   'test/stores/*.test.ts',
 ];
 
-/** Suites that `npm run test:bucket` runs once more, with their tables in a bucket: the corpus, TPC-H, writes, stages, faults of the store. */
+/** Suites that `npm run test:bucket` runs once more, with their tables in a bucket: the corpus, TPC-H, writes, stages. */
 export const OVER_BUCKET_SUITES: readonly string[] = [
   'test/slt/slt.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/tpch/tpch.test.ts',
-  'test/bucket/faults.test.ts',
   ...[
     'change-kills.full',
     'copy-formats',

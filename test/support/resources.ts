@@ -18,12 +18,6 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 /** Whether the suite's tables lie in local files, which it may look at; false where it runs over a bucket (`npm run test:bucket`). */
 export const hasLocalFiles = (): boolean => inject('overBucket') === undefined;
 
-/** The store of this run (`TEST_BUCKET_STORE`); S3's where none is named. */
-export const storeOfRun = (): 's3' | 'gcs' | 'adls' => {
-  const store = inject('overBucket')?.store ?? '';
-  return store === 'gcs' || store === 'adls' ? store : 's3';
-};
-
 /** The files below a folder of one of the run's clusters, by their names below it; those of a bucket are found by the store's own key. */
 export async function filesBelow(location: string): Promise<readonly string[]> {
   const over = inject('overBucket');

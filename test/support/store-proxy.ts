@@ -28,23 +28,17 @@ export type StoreCounts = {
   readonly reads: number;
   /** Bytes of bodies that came from the store. */
   readonly readBytes: number;
-  /** Bytes of bodies that went to the store. */
-  readonly sentBytes: number;
   readonly faults: number;
-  /** Keys that are new: given by an S3 server, or seen for the first time as a token or a signature of another store. */
   readonly keys: number;
 };
 
-/** A proxy before a store that counts, delays, limits and breaks, and ends the lives of keys. */
+/** A proxy before a store that counts, delays, limits and breaks; the lives of keys are those of an S3 server. */
 export type StoreProxy = AsyncDisposable & {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
   /** In force from now on. */
   set(faults: StoreFaults): void;
-  /**
-   * Temporary keys are refused so soon; null = as the store says. Those of S3 say so; of another store they are refused that long after they
-   * were seen for the first time.
-   */
+  /** Temporary keys say that they end so soon, and are refused afterwards; null = as the store says. */
   setKeyLife(ms: number | null): void;
   /** Refuses every temporary key that was given so far, as a store does that has forgotten them. */
   forgetKeys(): void;
@@ -57,7 +51,7 @@ export type StoreProxy = AsyncDisposable & {
 };
 
 const CHUNK_BYTES = 65_536;
-const NO_COUNTS = { requests: 0, reads: 0, readBytes: 0, sentBytes: 0, faults: 0, keys: 0 };
+const NO_COUNTS = { requests: 0, reads: 0, readBytes: 0, faults: 0, keys: 0 };
 
 /** @param seed decides which requests have faults, in their order */
 export async function startStoreProxy(target: string, seed = 1): Promise<StoreProxy> {
@@ -83,15 +77,10 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
   const handle = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     counts.requests += 1;
     const body = await bodyOf(incoming);
-    counts.sentBytes += body.length;
     if (faults.delayMs !== undefined) await sleep(faults.delayMs);
     await pace(body.length);
-    const { id: keyId, refusal } = keyOf(incoming);
-    if (refusal !== EXPIRED && keyId !== '' && !keys.has(keyId)) {
-      counts.keys += 1;
-      keys.set(keyId, keyLifeMs === null ? Infinity : Date.now() + keyLifeMs);
-    }
-    if (Date.now() > (keys.get(keyId) ?? Infinity)) return refusal(answer);
+    const keyId = /Credential=([^/]+)\//.exec(incoming.headers.authorization ?? '')?.[1] ?? '';
+    if (Date.now() > (keys.get(keyId) ?? Infinity)) return refuse(answer, 403, 'ExpiredToken');
     if (happens(faults.refused)) {
       counts.faults += 1;
       return refuse(answer, 503, 'SlowDown');
@@ -170,28 +159,6 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
     secrets,
     [Symbol.asyncDispose]: closePort,
   };
-}
-
-type Refusal = (answer: ServerResponse) => void;
-
-const EXPIRED: Refusal = (answer) => refuse(answer, 403, 'ExpiredToken');
-
-/** By which key a request comes, and how its store says that the key has ended. '' = none. */
-function keyOf({ headers: { authorization = '' }, url = '' }: IncomingMessage): {
-  readonly id: string;
-  readonly refusal: Refusal;
-} {
-  const token = /^Bearer (.+)$/.exec(authorization)?.[1];
-  if (token !== undefined) {
-    const body = JSON.stringify({ error: { code: 401, errors: [{ reason: 'authError' }] } });
-    return { id: token, refusal: (answer) => void answer.writeHead(401).end(body) };
-  }
-  const signature = /[?&]sig=([^&]+)/.exec(url)?.[1];
-  if (signature !== undefined) {
-    const headers = { 'x-ms-error-code': 'AuthenticationFailed' };
-    return { id: signature, refusal: (answer) => void answer.writeHead(403, headers).end() };
-  }
-  return { id: /Credential=([^/]+)\//.exec(authorization)?.[1] ?? '', refusal: EXPIRED };
 }
 
 function refuse(answer: ServerResponse, status: number, code: string): void {

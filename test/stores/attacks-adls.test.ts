@@ -131,14 +131,6 @@ test('every attack is refused', async () => {
   expect(await lake.succeeding(attacks(), send)).toEqual([]);
 });
 
-test('by a signature that may write, what only reading may not is done: the list sees what it is to see', async () => {
-  // The others would leave the object with a lease, or in an archive.
-  const names = ['a write', 'a block', 'a copy', 'metadata', 'a delete'].map((name) => `${name} by who reads`);
-  const found = Object.entries(attacks()).filter(([name]) => names.includes(name));
-  const asWriter = Object.fromEntries(found.map(([name, attack]) => [name, { ...attack, by: 'write' as const }]));
-  expect(await lake.succeeding(asWriter, send)).toEqual(names);
-});
-
 placesStayTheirs(() => lake, {
   ofOthers: `abfss://elsewhere@${AZURITE_ACCOUNT}.dfs.core.windows.net/data`,
   spellings: ['abfs', 'wasb', 'wasbs'].map((scheme) => {

@@ -156,7 +156,11 @@ export async function setGroups(
  */
 export async function groupsOfLastAdmin(
   tx: Tx,
-  { providerId, tenantId, principal }: { readonly providerId: string; readonly tenantId: string; readonly principal: PrincipalId },
+  {
+    providerId,
+    tenantId,
+    principal,
+  }: { readonly providerId: string; readonly tenantId: string; readonly principal: PrincipalId },
   claimed: readonly string[],
 ): Promise<readonly string[]> {
   const giving = sql`(select o.provider_id, o.group_name from catalog.group_role o join catalog.role r on r.id = o.role_id

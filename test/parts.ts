@@ -18,11 +18,6 @@ export const PARTS: readonly Part[] = [
     scripts: ['test:full -- test/conformance test/bucket/spark test/tpcds', 'verify -- tpch --scale 1'],
   },
   {
-    name: 'identity',
-    what: 'a first sync of 10,000 users by SCIM and pages of 100,000; Spark with the token of an issuer',
-    scripts: ['test:full -- catalog/scim test/clients/outside-tokens'],
-  },
-  {
     name: 'bucket-corpus',
     what: 'the corpus of statements with all tables in a bucket, also with a cache of 8 MiB',
     scripts: ['test:bucket -- test/slt', 'test:bucket-small -- test/slt'],

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { atLocalhost } from '#shared/config/loopback.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
@@ -15,8 +14,6 @@ const LEAVING = 6;
 const FOR_MS = 15_000;
 const [PATIENCE_MS_MIN, PATIENCE_MS_MAX] = [2, 50];
 const ANSWERS_MIN = 30;
-const SIGN_INS_FOR_MS = 6_000;
-const SIGN_INS_MIN = 20;
 
 let cluster: StartedCluster;
 let rival: string;
@@ -86,46 +83,4 @@ test('clients that give up at once cost no other client an answer', async () => 
   expect(answers.filter((answer) => answer !== 'answered')).toEqual([]);
   expect(answers.length).toBeGreaterThan(ANSWERS_MIN);
   expect(gone).toBeGreaterThan(ANSWERS_MIN);
-}, 120_000);
-
-/** Begins a sign-in of the console, and brings a code that nobody has given. @returns how the console answers it */
-async function bringCode(n: number): Promise<string> {
-  const origin = atLocalhost(cluster.queryUrl);
-  const begun = await fetch(`${origin}/console/sign-in?back=/console/ask`, { redirect: 'manual' });
-  const asked = new URL(begun.headers.get('location') ?? '');
-  const brought = new URLSearchParams({
-    code: `skein_code_${n}`,
-    state: asked.searchParams.get('state') ?? '',
-    iss: asked.origin,
-  });
-  const [cookie = ''] = (begun.headers.getSetCookie()[0] ?? '').split(';');
-  const answer = await fetch(`${origin}/console/signed-in?${brought.toString()}`, {
-    headers: { cookie },
-    redirect: 'manual',
-  });
-  return new URL(answer.headers.get('location') ?? '', origin).hash;
-}
-
-test('strangers who bring codes to the console without an end cost no other client an answer', async () => {
-  const endsAtMs = performance.now() + SIGN_INS_FOR_MS;
-  const refusals: string[] = [];
-  const flood = async (): Promise<void> => {
-    while (performance.now() < endsAtMs) refusals.push(await bringCode(refusals.length));
-  };
-  const answers: string[] = [];
-  const stay = async (sql: string, token: string): Promise<void> => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while (performance.now() < endsAtMs) answers.push(await ask(agent, sql, token));
-    agent.destroy();
-  };
-  await Promise.all([
-    ...Array.from({ length: LEAVING }, flood),
-    stay('SELECT a FROM rival_lake.s.t', rival),
-    stay('SELECT count(*) FROM lake.tpch.lineitem', await cluster.token()),
-  ]);
-  console.info(JSON.stringify({ refusals: refusals.length, answers: answers.length }));
-  expect(answers.filter((answer) => answer !== 'answered')).toEqual([]);
-  // After so many of one address the catalog does not look at them any more.
-  expect(refusals.filter((hash) => hash !== '#sign-in=expired' && hash !== '#sign-in=unavailable')).toEqual([]);
-  expect(Math.min(answers.length, refusals.length)).toBeGreaterThan(SIGN_INS_MIN);
 }, 120_000);

@@ -184,7 +184,6 @@ export const SIEGE_SUITES: readonly string[] = [
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)
   .concat(
-    'catalog/issuer/unknown-keys.timed.test.ts',
     'catalog/principal/hashes.timed.test.ts',
     'catalog/webhook/webhook-watchers.timed.test.ts',
     'coordinator/planner/planner-pool.timed.test.ts',

@@ -11,6 +11,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const SECRET = 'exchange-test';
 
@@ -452,7 +453,7 @@ describe('workers that exchange partitions', () => {
       await node.at.report(spec);
       expect(await metricOf(node, 'spool_bytes')).toBeGreaterThan(1e6);
       clearInterval(beating);
-      await expect.poll(() => metricOf(node, 'tasks'), { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => metricOf(node, 'tasks'), { timeout: patience(10_000) }).toBe(0);
       expect(await metricOf(node, 'spool_bytes')).toBe(0);
     });
   });

@@ -5,6 +5,7 @@ import { startSilentWire } from '#test/support/silent-wire.ts';
 import { AddressList } from './address-list.ts';
 import { plainSecurity } from './channel-security.ts';
 import { loadService } from './load-proto.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
 const security = plainSecurity(fixedKeyring('the-secret-of-the-cluster'));
@@ -79,7 +80,7 @@ test('one that says that it can do nothing is left for the next one, and clients
   const client = dial(list);
   expect(await ask(client)).toBe('one');
   list.avoid(one.address);
-  await expect.poll(() => ask(client), { timeout: 2_000 }).toBe('other');
+  await expect.poll(() => ask(client), { timeout: patience(2_000) }).toBe('other');
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   expect(await ask(client)).toBe('other');
   // There is nobody else.
@@ -94,13 +95,13 @@ test('a list that changes is followed', async () => {
   const client = dial(list);
   expect(await ask(client)).toBe('lost');
   list.set([other.address]);
-  await expect.poll(() => ask(client), { timeout: 5_000 }).toBe('other');
+  await expect.poll(() => ask(client), { timeout: patience(5_000) }).toBe('other');
   list.set([one.address]);
-  await expect.poll(() => ask(client), { timeout: 5_000 }).toBe('one');
+  await expect.poll(() => ask(client), { timeout: patience(5_000) }).toBe('one');
   // Plaintext leads to this machine only, whoever puts an address into the list.
   list.set(['192.0.2.1:1', other.address]);
   const startMs = performance.now();
-  await expect.poll(() => ask(client), { timeout: 5_000 }).toBe('other');
+  await expect.poll(() => ask(client), { timeout: patience(5_000) }).toBe('other');
   expect(performance.now() - startMs).toBeLessThan(2_000);
 });
 

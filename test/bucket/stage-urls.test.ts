@@ -13,6 +13,7 @@ import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { sendRaw, signWith, type Outcome, type Sent } from './store-ways.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Files of stages that clients put and get at the store itself, and all that somebody may try who has an address for one of them. */
 
@@ -510,13 +511,15 @@ describe('an upload in parts', () => {
     const { body } = await rootly({ method: 'POST', target: `${place}/dead.bin?uploads` });
     expect(body).toContain('UploadId');
     expect(await uploadsOf(`${place}/dead.bin`)).toHaveLength(2);
-    await expect.poll(() => uploadsOf(`${place}/dead.bin`), { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(() => uploadsOf(`${place}/dead.bin`), { timeout: patience(15_000) }).toHaveLength(1);
     expect(await cluster.sql('LIST @cloud.s.brief')).toEqual([]);
   });
 
   test('whose addresses have ended gets others', async () => {
     const { upload_id, parts } = await begin('renewed.bin', { size: 5, expires_in: 1 });
-    await expect.poll(async () => (await put(parts[0]?.url ?? '', 'abcde')).status, { timeout: 5_000 }).toBe(403);
+    await expect
+      .poll(async () => (await put(parts[0]?.url ?? '', 'abcde')).status, { timeout: patience(5_000) })
+      .toBe(403);
     const { url } = await presign('renewed.bin', { upload_id, part_number: 1, size: 5 });
     const etag = await etagOf(put(url, 'abcde'));
     const list = [{ part_number: 1, etag }];
@@ -534,9 +537,9 @@ test('a dropped stage takes its files with it, also one that comes later by an a
   const { url } = await presign('a/b.txt', { stage: 'cloud.s.doomed' });
   expect((await put(url, 'x')).status).toBe(200);
   await cluster.sql('DROP STAGE cloud.s.doomed');
-  await expect.poll(() => textOf(`${place}/a/b.txt`), { timeout: 15_000 }).toBeUndefined();
+  await expect.poll(() => textOf(`${place}/a/b.txt`), { timeout: patience(15_000) }).toBeUndefined();
   expect((await put(url, 'y')).status).toBe(200);
-  await expect.poll(() => textOf(`${place}/a/b.txt`), { timeout: 15_000 }).toBeUndefined();
+  await expect.poll(() => textOf(`${place}/a/b.txt`), { timeout: patience(15_000) }).toBeUndefined();
 });
 
 test('skein put and get follow the addresses, with small files and files in parts', async () => {

@@ -273,7 +273,7 @@ test('PyIceberg creates, writes, reads and deletes with nothing but a token', as
     await python('test/bucket/pyiceberg_vended.py', catalog.running.url, catalog.token, 'cloud'),
   );
   expect(seen).toEqual({ rows: [1, 2, 3], kept: [1, 3], appended: [1, 3, 4], io: 'PyArrowFileIO' });
-}, 120_000);
+});
 
 /** A catalog in front of ours, whose answers have one more entry, of another key, for the folders that `prefixOf` makes of a table's. */
 async function withAnotherKey(
@@ -322,4 +322,4 @@ test('PyIceberg takes the entry whose prefix is the longest that matches: ours, 
   await using below = await withAnotherKey((prefix) => `${prefix.replace(/\/$/, '')}/metadata`);
   const failed = python('test/bucket/pyiceberg_vended.py', below.url, catalog.token, 'cloud', '{}', 'below');
   await expect(failed).rejects.toThrow(/INVALID_ACCESS_KEY_ID/);
-}, 120_000);
+});

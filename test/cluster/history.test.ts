@@ -34,7 +34,7 @@ beforeAll(async () => {
   client = new Client({ connectionString: database.url });
   await client.connect();
   await cluster.load(['tpch', '--scale', '0.01']);
-}, 120_000);
+});
 
 afterAll(async () => {
   await client?.end();

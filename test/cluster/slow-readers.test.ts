@@ -31,7 +31,7 @@ beforeAll(async () => {
     must(cluster.ready.flight_sql_url, 'it serves Flight SQL'),
     `Bearer ${await cluster.token()}`,
   );
-}, 120_000);
+});
 afterAll(async () => {
   flight?.[Symbol.dispose]();
   await cluster?.stop();

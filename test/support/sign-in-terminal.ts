@@ -12,11 +12,6 @@ export async function signInTerminal(
   shown: { readonly username: string; readonly password: string },
 ): Promise<Tokens> {
   await visitor.submit('/sign-in', shown);
-  return terminalTokens(visitor, catalogUrl);
-}
-
-/** Signs a terminal in by a browser that is signed in. */
-export async function terminalTokens(visitor: PageVisitor, catalogUrl: string): Promise<Tokens> {
   const verifier = randomBytes(32).toString('base64url');
   const request = {
     response_type: 'code',

@@ -96,7 +96,7 @@ test('a counter that goes back is refused and written down', async () => {
 });
 
 test('a passkey answers one request, once: not in another sign-in, and not after another answer', async () => {
-  /** What the browser would have sent; it never arrives. */
+  /** The answer that the browser sends, which never arrives. */
   const held = async (): Promise<Record<string, string>> => {
     await signIn();
     await page.route('**/sign-in/passkey', (route) => route.abort());

@@ -7,6 +7,7 @@ import { plainSecurity } from './channel-security.ts';
 import { loadService } from './load-proto.ts';
 import { patience } from '#test/support/run/slowness.ts';
 import { machineSlowness } from '#test/support/run/machine-speed.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
 const security = plainSecurity(fixedKeyring('the-secret-of-the-cluster'));
@@ -38,7 +39,11 @@ function dial(list: AddressList): Client {
   const client = security.dial(
     WORKER.Client,
     { address: list, role: 'worker' },
-    { 'grpc.keepalive_time_ms': 300, 'grpc.keepalive_timeout_ms': 300, 'grpc.keepalive_permit_without_calls': 1 },
+    {
+      'grpc.keepalive_time_ms': patience(300),
+      'grpc.keepalive_timeout_ms': patience(300),
+      'grpc.keepalive_permit_without_calls': 1,
+    },
   );
   closers.push(() => client.close());
   return client;

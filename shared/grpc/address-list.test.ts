@@ -5,7 +5,6 @@ import { startSilentWire } from '#test/support/silent-wire.ts';
 import { AddressList } from './address-list.ts';
 import { plainSecurity } from './channel-security.ts';
 import { loadService } from './load-proto.ts';
-import { patience } from '#test/support/run/slowness.ts';
 import { machineSlowness } from '#test/support/run/machine-speed.ts';
 import { patience } from '#test/support/run/slowness.ts';
 

@@ -9,7 +9,7 @@ import type { CatalogContext } from '../context.ts';
 import { keyOfDocument, type KeyOfFile } from '#shared/storage/key-file.ts';
 import {
   givesTableKeys,
-  namesOf,
+  storeNames,
   opensFoldersOnly,
   readStorageSettings,
   settingsWithKey,
@@ -86,7 +86,7 @@ export async function bucketsOf({
     profiles.map(({ catalog, settings, sealedEngineKey }) => {
       const { endpoint } = settings;
       const keys = givesTableKeys(settings) ? 'temporary' : sealedEngineKey === null ? 'none' : 'of the operator';
-      return [catalog, { ...namesOf(settings), endpoint: endpoint ?? '', engine_keys: keys }];
+      return [catalog, { ...storeNames(settings), endpoint: endpoint ?? '', engine_keys: keys }];
     }),
   );
 }

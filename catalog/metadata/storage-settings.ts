@@ -59,7 +59,7 @@ export const opensFoldersOnly = (settings: StorageSettings, folders: number): bo
 export const signsForClients = (settings: StorageSettings): settings is S3Settings => settings.kind === 's3';
 
 /** The store as a list of catalogs names it. */
-export const namesOf = (settings: StorageSettings): { readonly flavor: string; readonly region: string } =>
+export const storeNames = (settings: StorageSettings): { readonly flavor: string; readonly region: string } =>
   settings.kind === 's3' ? { flavor: settings.flavor, region: settings.region } : { flavor: settings.kind, region: '' };
 
 /** Whether the machine on which the catalog runs may have a key for the store: then the catalog needs none of its own. */

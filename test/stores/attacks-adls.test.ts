@@ -47,7 +47,7 @@ const byWriter = (method: string, target: string, headers: Readonly<Record<strin
   ...(method === 'PUT' || method === 'POST' ? { body: '' } : {}),
 });
 
-/** What a signature to read the container may not do, and one to write it may not do, either. */
+/** Requests that a signature to read the container may not make, and some that one to write it may not make, either. */
 const attacks = (): Readonly<Record<string, Attack>> => ({
   'a write by who reads': made(put(own('', 'x'), WHOLE, 'text')),
   'a write over an object by who reads': {

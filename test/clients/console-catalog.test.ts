@@ -234,6 +234,56 @@ test('people, tokens and the audit log: a password is in no statement that is sh
   await page.context().close();
 });
 
+test('a policy tells who is affected, and a table is seen as one of the reader’s own roles', async () => {
+  const policy = 'hide "x.y" <b>';
+  await cluster.sql('CREATE TABLE console_pages.s.seen AS SELECT 7 AS salary');
+  for (const sql of [
+    `CREATE ROLE "o'hr"`,
+    `CREATE USER console_boss EMAIL 'console_boss@example.org' PASSWORD 'Correct-Horse-9'`,
+    'GRANT ROLE tenant_admin TO USER console_boss',
+    `GRANT ROLE "o'hr" TO USER console_boss`,
+    `CREATE USER console_exempt EMAIL 'console_exempt@example.org' PASSWORD 'Correct-Horse-9'`,
+    'GRANT BYPASS POLICIES TO USER console_exempt',
+    `CREATE MASKING POLICY console_pages.s.${quoteIdentifier(policy)} AS (val INTEGER) RETURNS INTEGER
+       -> CASE WHEN is_role_in_session('o''hr') THEN val ELSE -1 END`,
+    `ALTER TABLE console_pages.s.seen ALTER COLUMN salary SET MASKING POLICY console_pages.s.${quoteIdentifier(policy)}`,
+  ]) {
+    await cluster.sql(sql);
+  }
+  const token = await cluster.token({ user: 'console_boss' });
+  const { page, faults } = await openConsole(cluster, browser, { token, path: '/console/admin/policies' });
+  await page.getByLabel('Kind').selectOption('MASKING');
+  await button(page, policy).click();
+  const about = page.getByRole('region', { name: `Policy ${policy}` });
+  await about.getByText("Its body goes by the role o'hr.").waitFor();
+  const listed = (region: string, name: string) =>
+    about.getByRole('region', { name: region, exact: true }).getByText(name, { exact: true }).first().waitFor();
+  await listed(`Tables of ${policy}`, 'seen');
+  await listed("Users with the role o'hr", 'console_boss');
+  await listed('Users with BYPASS POLICIES', 'console_exempt');
+  const view = page.getByRole('region', { name: 'As this role' });
+  await view.getByLabel(/^TABLE/).fill('console_pages.s.seen');
+  expect((await view.getByLabel(/^ROLE/).locator('option').allInnerTexts()).toSorted()).toEqual([
+    "o'hr",
+    'public',
+    'tenant_admin',
+  ]);
+  for (const [role, value] of [
+    ["o'hr", '7'],
+    ['public', '-1'],
+  ] as const) {
+    await view.getByLabel(/^ROLE/).selectOption(role);
+    await view.getByRole('button', { name: 'Show' }).click();
+    await view
+      .getByRole('region', { name: `Rows as ${role}` })
+      .getByText(value, { exact: true })
+      .waitFor();
+    await view.getByRole('region', { name: 'Rows with all roles' }).getByText('7', { exact: true }).waitFor();
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('a private key is refused in the browser', async () => {
   const { page } = await openConsole(cluster, browser, { path: '/console/admin/service-accounts' });
   await cluster.query('CREATE SERVICE ACCOUNT console_machine');

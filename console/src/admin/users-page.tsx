@@ -4,6 +4,7 @@ import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
 import { PrincipalList } from './principal-list.tsx';
 import { principalRefusal } from './rights.ts';
+import { RunningStatements } from './running-statements.tsx';
 import {
   alterUser,
   createUser,
@@ -90,6 +91,12 @@ function OneUser({ user, me, onChanged }: OneProps): ReactNode {
       <RowsTab made={describeUser(user)} label={`About ${user}`} />
       <h3>Roles and privileges</h3>
       <RowsTab made={showGrants('USER', user)} label={`Grants of ${user}`} />
+      <h3>Running statements</h3>
+      {principalRefusal(me, null) === undefined || user === me.username ? (
+        <RunningStatements user={user} />
+      ) : (
+        <p className="quiet">{principalRefusal(me, null)}</p>
+      )}
       <h3>Tokens</h3>
       <PrincipalList kind="tokens" label={`Tokens of ${user}`} of={user} version={0} />
     </section>

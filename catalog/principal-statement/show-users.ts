@@ -106,7 +106,7 @@ const pageOf = ({
 async function holdingOf(
   db: Database,
   tenantId: string,
-  { role, privilege }: RequestOf<'show_accounts'>,
+  { role, privilege }: Pick<RequestOf<'show_users'>, 'role' | 'privilege'>,
 ): Promise<Pick<ListedPrincipals, 'role' | 'privilege'>> {
   const name = role === undefined ? PUBLIC_ROLE : (await requireRole(db, tenantId, role)).name;
   return { role: name === PUBLIC_ROLE ? undefined : name, privilege };

@@ -222,7 +222,10 @@ test('people, tokens and the audit log: a password is in no statement that is sh
   await button(page, 'Create a token').click();
   await page.getByRole('region', { name: 'Create a token' }).getByLabel('NAME', { exact: true }).fill('from the page');
   await run(page, 'Create a token');
-  await page.getByText(/^skein_pat_/).waitFor();
+  const shown = await page.getByText(/^skein_pat_/).innerText();
+  await button(page, 'Copy token').click();
+  await page.getByText('Copied', { exact: true }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   await page.reload();
   await page.getByRole('region', { name: 'Tokens', exact: true }).getByText('from the page').waitFor();
   expect(await page.content()).not.toContain('skein_pat_');

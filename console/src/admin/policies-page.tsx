@@ -13,7 +13,6 @@ import {
   policyPath,
   policyReferences,
   setPolicyBody,
-  showPolicies,
   unbindPolicy,
   type PolicyKind,
   type PolicyPlace,

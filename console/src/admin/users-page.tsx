@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
@@ -91,6 +92,10 @@ function OneUser({ user, me, onChanged }: OneProps): ReactNode {
       <RowsTab made={describeUser(user)} label={`About ${user}`} />
       <h3>Roles and privileges</h3>
       <RowsTab made={showGrants('USER', user)} label={`Grants of ${user}`} />
+      <p>
+        <Link href={`/admin/audit?target=${encodeURIComponent(user)}`}>What was done to {user}</Link>,{' '}
+        <Link href={`/admin/audit?actor=${encodeURIComponent(user)}`}>what {user} has done</Link>
+      </p>
       <h3>Running statements</h3>
       {principalRefusal(me, null) === undefined || user === me.username ? (
         <RunningStatements user={user} />

@@ -42,12 +42,15 @@ export async function toldTables(
   return parseJson(output) as unknown as Readonly<Record<string, ToldTable>>;
 }
 
-/** The cells of the table in a region, row by row. */
+/** The cells of the table in a region, row by row, and last the badges of each row. */
 async function cells(page: Page, region: string): Promise<readonly (readonly string[])[]> {
   const rows = page.getByRole('region', { name: region, exact: true }).locator('tbody tr');
   await rows.first().waitFor();
   const texts: string[][] = [];
-  for (const row of await rows.all()) texts.push(await row.locator('td').allInnerTexts());
+  for (const row of await rows.all()) {
+    const badges = await row.locator('.badge').allInnerTexts();
+    texts.push([...(await row.locator('td').allInnerTexts()), badges.toSorted().join('\n')]);
+  }
   return texts;
 }
 
@@ -75,32 +78,21 @@ export async function expectShown(
   expect([name, columns]).toEqual([name, told.columns]);
 
   await page.goto(`${cluster.queryUrl}${at('History')}`);
-  const history = (await cells(page, 'Snapshots')).map(([, , operation, rows, , , names = '', id = '']) => [
+  const history = (await cells(page, 'Snapshots')).map(([, , operation, rows, , , , id = '', badges]) => [
     id,
-    {
-      operation,
-      rows,
-      names: names
-        .split('\n')
-        .flatMap((one) => (one === '' ? [] : [one]))
-        .toSorted(),
-    },
+    { operation, rows, badges },
   ]);
-  const snapshots = Object.entries(told.snapshots).map(([id, one]) => [
-    id,
-    {
-      operation: one.operation,
-      rows: changeOf(one),
-      names: [...one.names, ...(one.current ? ['current'] : [])].toSorted(),
-    },
-  ]);
+  const snapshots = Object.entries(told.snapshots).map(([id, one]) => {
+    const badges = [...one.names, ...(one.current ? ['current'] : [])].toSorted().join('\n');
+    return [id, { operation: one.operation, rows: changeOf(one), badges }];
+  });
   expect([name, Object.fromEntries(history)]).toEqual([name, Object.fromEntries(snapshots)]);
 
   await page.goto(`${cluster.queryUrl}${at('Files')}`);
   const [data] = await cells(page, 'Files in all');
   expect([name, data?.slice(0, 3)]).toEqual([name, ['Data files', String(told.files), String(told.records)]]);
   if (told.partitions.length > 0) {
-    const shown = (await cells(page, 'Partitions by size')).map((row) => row.slice(0, -2).join('|'));
+    const shown = (await cells(page, 'Partitions by size')).map((row) => row.slice(0, -3).join('|'));
     const wanted = told.partitions.map((row) => row.map((value) => String(value ?? 'NULL')).join('|'));
     expect([name, shown.toSorted()]).toEqual([name, wanted.toSorted()]);
   }

@@ -10,7 +10,7 @@ import type { MadeStatement } from './made-statement.ts';
 
 /** Every statement that a form makes does what the form says, whatever the names are. */
 const TENANT = 'console_forms';
-const NAMES = [`a "b" 'c' ?`, '😀 $1 -- /* x */ ;', `${'é'.repeat(127)}x`, '<b onclick="x">\\', 'SELECT'] as const;
+const NAMES = [`a "b" 'c' ? 😀 $1 -- /* x */ ; <b onclick="x">\\`, `${'é'.repeat(127)}x`, 'SELECT'] as const;
 
 let cluster: Cluster;
 const publicKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -63,7 +63,7 @@ test.each(NAMES)('people and machines that are called %s', async (name) => {
   expect(await firstOf(`SHOW PERSONAL ACCESS TOKENS FOR ${quoteIdentifier(name)}`)).toEqual([name]);
   await all(
     admin.dropToken(name, name),
-    admin.createWebhook(name, 'https://hooks.example.org/x', `secret '?' of 16 characters`, `nothing 'x`),
+    admin.createWebhook(name, 'https://hooks.example.org/x', `secret '?' of 16 characters`, 'drop_ create_user'),
     admin.retryWebhook(name, ''),
   );
   expect(await firstOf('SHOW WEBHOOKS')).toEqual([name]);
@@ -130,7 +130,7 @@ test.each(NAMES)('objects that are called %s', async (name) => {
     inspect.dropRelation('VIEW', { ...path, name: `${other} v` }),
     inspect.createStage({ ...path, name: other }, name),
     inspect.listFiles({ ...path, name: other }),
-    inspect.removeFile({ ...path, name: other }, `${name}/x.csv`),
+    inspect.removeFile({ ...path, name: other }, `it's "x" 😀.csv`),
     inspect.dropStage({ ...path, name: other }),
     inspect.renameRelation('TABLE', path, `${other} t`),
     inspect.dropRelation('TABLE', { ...path, name: `${other} t` }),

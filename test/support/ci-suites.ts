@@ -120,7 +120,6 @@ export const DEEP_SUITES: readonly string[] = [
   'test/bucket/java-and-botocore.test.ts',
   'test/bucket/ranges.test.ts',
   'test/bucket/rest-kit.test.ts',
-  'test/clients/console-kills.test.ts',
   'test/clients/iceberg-tables.test.ts',
   'test/clients/scan-planning.test.ts',
   'test/cluster/adaptive.test.ts',

@@ -240,7 +240,7 @@ async function buildContext(
   };
   const verifier = verifierOf(keys, { epochs, endedSignIns }, clock);
   const issuer = new TokenIssuer(keys, clock);
-  const passwords = new PasswordVerifier(clock);
+  const passwords = new PasswordVerifier(clock, config['catalog.failed_accounts_per_address_max']);
   const signIns = new SignInLog({ store, clock, log });
   return {
     ...worked,

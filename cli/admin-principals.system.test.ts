@@ -10,6 +10,7 @@ import { AdminClients } from '#test/support/admin-clients.ts';
 import { settingsEnv, startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The operator's commands about principals, as a shell runs them: rules for passwords, the audit log, keys of secrets, clients of accounts. */
 let database: TestDatabase;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   };
   cluster = await startCluster({ workers: 1, env: { DATABASE_URL: database.url, ...settingsEnv(settings) } });
   clients = new AdminClients(cluster);
-}, 120_000);
+});
 afterAll(async () => {
   await cluster?.stop();
   await receiver?.[Symbol.asyncDispose]();
@@ -173,7 +174,7 @@ describe('skein admin secrets rotate', () => {
     // The first key has gone: nothing needs it.
     expect([third.length, third[1]]).toEqual([2, second[0]]);
     await cluster.sql('CREATE ROLE rotated_role');
-    await expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => receiver.received.length, { timeout: patience(15_000) }).toBe(1);
     const { headers, body } = must(receiver.received[0], 'a call');
     expect(headers['x-service-signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
   });

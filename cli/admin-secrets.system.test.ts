@@ -56,7 +56,7 @@ beforeAll(async () => {
     secret: 'a-key-of-the-receiver-7',
     events: ['nothing'],
   });
-}, 60_000);
+});
 afterAll(async () => {
   await second?.close();
   await first?.[Symbol.asyncDispose]();

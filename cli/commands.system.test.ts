@@ -6,10 +6,11 @@ import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { projectRoot, skein, startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startEtcd } from '#test/support/etcd.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const EXAMPLE = join(projectRoot, 'workload.example.yaml');
 /** The coordinator looks at its file several times a second; a run of `status` takes about one. */
-const WITHIN = { timeout: 15_000 };
+const WITHIN = { timeout: patience(15_000) };
 let folder: string;
 /** The workload file, which `up` alone is told of. */
 let workload: string;

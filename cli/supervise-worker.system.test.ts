@@ -11,6 +11,7 @@ import { projectRoot } from '#test/support/cluster.ts';
 import { stuckQuery } from '#test/support/stuck-query.ts';
 import { gauge } from '#test/support/worker-process.ts';
 import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 type Line = {
   readonly event: string;
@@ -57,7 +58,9 @@ test('skein worker starts its process again: at once when it ended itself, later
     const coordinator = new TestCoordinator(ready.url, SECRET);
     const spec = makeTask(stuckQuery(), { principal: principalId('attacker') });
     const hung = coordinator.run(spec).catch(() => undefined);
-    await expect.poll(() => gauge({ metricsUrl: ready.metrics_url }, 'long_quanta'), { timeout: 30_000 }).toBe(1);
+    await expect
+      .poll(() => gauge({ metricsUrl: ready.metrics_url }, 'long_quanta'), { timeout: patience(30_000) })
+      .toBe(1);
     const cancelled = { task_id: spec.taskId, code: 'QUERY_TIMEOUT', reason: 'too long' };
     coordinator.call('CancelTask', cancelled).catch(() => undefined);
     await expect.poll(() => childrenOf(child.pid)).toHaveLength(2);
@@ -82,4 +85,4 @@ test('skein worker starts its process again: at once when it ended itself, later
   } finally {
     child.kill('SIGKILL');
   }
-}, 120_000);
+});

@@ -25,6 +25,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/resources.t
 import { startWorker, type RunningWorker } from '#worker/main.ts';
 import { startScriptedWorker } from '#test/support/scripted/worker.ts';
 import { startCoordinator, type RunningCoordinator } from './main.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const RUNNING_MAX = 2;
 
@@ -65,11 +66,11 @@ beforeAll(async () => {
     'cluster.workers': [worker.url],
   };
   coordinator = await startCoordinator(config, silentLogger);
-  await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: patience(10_000) });
   token = await mint([]);
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
-}, 60_000);
+});
 
 afterAll(async () => {
   await client.end();
@@ -131,7 +132,7 @@ async function history(id: string): Promise<Record<string, unknown> | undefined>
   const { rows } = await client.query('select * from coordinator.query_history where query_id = $1', [id]);
   return rows[0] as Record<string, unknown> | undefined;
 }
-const recorded = (id: string) => expect.poll(() => history(id), { timeout: 3_000 });
+const recorded = (id: string) => expect.poll(() => history(id), { timeout: patience(3_000) });
 
 /** DuckDB folds it, and looks at no interrupt meanwhile. */
 const PLANS_LONG = "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))";
@@ -252,7 +253,7 @@ test('a timeout counts from the arrival of the request, whatever the statement w
     late,
     late,
   ]);
-  await vi.waitFor(async () => expect((await query('SELECT 1')).status).toBe(200), { timeout: 5_000 });
+  await vi.waitFor(async () => expect((await query('SELECT 1')).status).toBe(200), { timeout: patience(5_000) });
   // Others wait for a place among the running queries.
   const leave = new AbortController();
   const ids = Array.from({ length: RUNNING_MAX }, () => randomUUID());
@@ -346,9 +347,9 @@ describe('a query that waits for admission', () => {
     while (!text.includes('"queue_position":3')) text += (await told?.read())?.value ?? '';
     expect(text).toContain('"workload_class":"interactive","queue_position":3,"reason":"root runs 2 of 2"');
     leave.abort();
-    await expect.poll(() => gauge('skein_queries_queued'), { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => gauge('skein_queries_queued'), { timeout: patience(5_000) }).toBe(2);
     await writeFile(join(folder, 'workload.yaml'), 'resource_groups: [{name: root, hard_concurrency: 9}]');
-    await expect.poll(() => gauge('skein_workload_file_valid'), { timeout: 2_000 }).toBe(0);
+    await expect.poll(() => gauge('skein_workload_file_valid'), { timeout: patience(2_000) }).toBe(0);
     expect(await gauge('skein_queries_queued')).toBe(2);
     await writeFile(join(folder, 'workload.yaml'), workloadOf(9, 1));
     expect((await Promise.all(answers)).map(({ body }) => body.rows)).toEqual([[[1]], [[2]]]);
@@ -365,7 +366,9 @@ describe('a query that waits for admission', () => {
     const message = 'the queue of root is full: 0 queries wait, and 0 may';
     const expected = [429, { error: 'QUEUE_FULL', message, sql_state: '53300' }];
     await expect
-      .poll(async () => [(await query('SELECT 1')).status, (await query('SELECT 1')).body], { timeout: 5_000 })
+      .poll(async () => [(await query('SELECT 1')).status, (await query('SELECT 1')).body], {
+        timeout: patience(5_000),
+      })
       .toEqual(expected);
     leave.abort();
     await restore();
@@ -383,14 +386,16 @@ describe('a query that waits for admission', () => {
     const headers = { 'x-skein-session': randomUUID() };
     await query("SET service.workload_class = 'batch'", { headers });
     for (const one of [headers, {}]) query(LONG, { headers: one, signal: leave.signal }).catch(() => undefined);
-    await expect.poll(async () => (await levels()).reduce((sum, count) => sum + count, 0), { timeout: 10_000 }).toBe(2);
+    await expect
+      .poll(async () => (await levels()).reduce((sum, count) => sum + count, 0), { timeout: patience(10_000) })
+      .toBe(2);
     expect((await levels())[4]).toBe(0);
     const file = `${workloadOf(RUNNING_MAX)}mlfq: {levels_ms: [1, 2, 3, 4], level_weight_ratio: 3}\n`;
     await writeFile(join(folder, 'workload.yaml'), file);
-    await expect.poll(levels, { timeout: 5_000 }).toEqual([1, 0, 0, 0, 1]);
+    await expect.poll(levels, { timeout: patience(5_000) }).toEqual([1, 0, 0, 0, 1]);
     leave.abort();
     await restore();
-    await expect.poll(levels, { timeout: 5_000 }).toEqual([0, 0, 0, 0, 0]);
+    await expect.poll(levels, { timeout: patience(5_000) }).toEqual([0, 0, 0, 0, 0]);
   });
 
   test('an interactive query that outgrows its estimate gets another class, and says so', async () => {
@@ -405,7 +410,7 @@ describe('a query that waits for admission', () => {
       signal: leave.signal,
     });
     expect(answer.status).toBe(200);
-    await expect.poll(async () => (await state(id))['workload_class'], { timeout: 15_000 }).toBe('medium');
+    await expect.poll(async () => (await state(id))['workload_class'], { timeout: patience(15_000) }).toBe('medium');
     leave.abort();
     await recorded(id).toMatchObject({ status: 'cancelled', priority: 2 });
   });
@@ -428,7 +433,7 @@ describe('a query that waits for admission', () => {
     }
     for (const id of ids) await recorded(id).toMatchObject({ status: 'running' });
     const answers = statements.map((sql) => query(sql));
-    await expect.poll(() => gauge('skein_queries_queued'), { timeout: 10_000 }).toBe(statements.length);
+    await expect.poll(() => gauge('skein_queries_queued'), { timeout: patience(10_000) }).toBe(statements.length);
     return { answers, free: () => leave.abort() };
   }
 
@@ -508,7 +513,7 @@ test('a second start has a greater epoch and fails what the first left behind', 
   await client.query(insert, [id]);
   await coordinator.close();
   coordinator = await startCoordinator(config, silentLogger);
-  await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+  await expect.poll(ready, { timeout: patience(10_000) }).toBe(200);
   expect(await history(id)).toMatchObject({ status: 'failed' });
   expect((await query('SELECT 42')).body.rows).toEqual([[42]]);
 });

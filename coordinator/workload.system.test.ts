@@ -7,6 +7,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { startWorker, type RunningWorker } from '#worker/main.ts';
 import { startCoordinator, type RunningCoordinator } from './main.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * Which group a statement runs in, by its request, its session and its text, and what `/api/qos/stats` tells of it (service specification,
@@ -70,10 +71,10 @@ beforeAll(async () => {
   };
   coordinator = await startCoordinator(config, silentLogger);
   const ready = async (): Promise<number> => (await fetch(`${coordinator.queryUrl}/health/ready`)).status;
-  await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: patience(10_000) });
   await query('CREATE TABLE lake.default.routed (a INT)');
   await query('CREATE TABLE lake.default.joined AS SELECT range AS a FROM range(10000)');
-}, 60_000);
+});
 
 afterAll(async () => {
   await coordinator?.close();
@@ -207,7 +208,7 @@ describe('/api/qos/stats', () => {
   const IDLE = { running: 0, max_concurrent: 2, tracked_queries: 0, level_queue_depths: [0, 0, 0, 0, 0] };
 
   test('mlfq: a query that computes is on level 0 for a second, then on level 1, and its time is theirs', async () => {
-    await expect.poll(stats, { timeout: 10_000 }).toMatchObject({ mlfq: IDLE });
+    await expect.poll(stats, { timeout: patience(10_000) }).toMatchObject({ mlfq: IDLE });
     const before = (await stats()).mlfq.level_scheduled_ms;
     expect(before).toHaveLength(5);
     const session = randomUUID();
@@ -220,17 +221,17 @@ describe('/api/qos/stats', () => {
       .poll(stats, { timeout: 10_000, interval: 20 })
       .toMatchObject({ mlfq: { ...busy, level_queue_depths: [1, 0, 0, 0, 0] } });
     await expect
-      .poll(stats, { timeout: 20_000 })
+      .poll(stats, { timeout: patience(20_000) })
       .toMatchObject({ mlfq: { ...busy, level_queue_depths: [0, 1, 0, 0, 0] } });
     const grown = async (): Promise<readonly number[]> =>
       (await stats()).mlfq.level_scheduled_ms.map((ms, level) => ms - (before[level] ?? 0));
-    await expect.poll(async () => (await grown())[1], { timeout: 20_000 }).toBeGreaterThan(200);
+    await expect.poll(async () => (await grown())[1], { timeout: patience(20_000) }).toBeGreaterThan(200);
     const [first = 0, , ...deeper] = await grown();
     expect(first).toBeGreaterThan(900);
     expect(deeper).toEqual([0, 0, 0]);
     leave.abort();
     await left;
-    await expect.poll(stats, { timeout: 10_000 }).toMatchObject({ mlfq: IDLE });
+    await expect.poll(stats, { timeout: patience(10_000) }).toMatchObject({ mlfq: IDLE });
   });
 
   test('a group counts what runs and what waits in it or below it, here and in SHOW RESOURCE GROUPS', async () => {
@@ -242,7 +243,7 @@ describe('/api/qos/stats', () => {
     const narrow = { path: 'root.narrow', ...counts, hard_concurrency_limit: 1, scheduling_policy: 'query_priority' };
     const group = async (path: string): Promise<unknown> =>
       (await stats()).resource_groups.find((one) => one.path === path);
-    await expect.poll(() => group('root.narrow'), { timeout: 10_000 }).toEqual(narrow);
+    await expect.poll(() => group('root.narrow'), { timeout: patience(10_000) }).toEqual(narrow);
     expect(await group('root.narrow.inner')).toMatchObject(counts);
     expect(await group('root')).toMatchObject(counts);
     const shown = await post('SHOW RESOURCE GROUPS', {});
@@ -251,7 +252,7 @@ describe('/api/qos/stats', () => {
     expect(row.slice(0, -1)).toEqual(['root.narrow', 1, 2, 1, 3, 'query_priority']);
     leave.abort();
     await Promise.all(sent);
-    await expect.poll(() => group('root'), { timeout: 10_000 }).toMatchObject({ running: 0, queued: 0 });
+    await expect.poll(() => group('root'), { timeout: patience(10_000) }).toMatchObject({ running: 0, queued: 0 });
   });
 
   test('resource_groups: every group that its statements can reach, by its dotted path', async () => {

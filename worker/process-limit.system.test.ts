@@ -7,6 +7,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { startWorker } from './main.ts';
 import { dataBytes } from './process-limit.ts';
 import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const SECRET = 'secret-of-the-cluster';
 const MEMORY_BYTES = 2 ** 28;
@@ -41,7 +42,7 @@ test.runIf(process.platform === 'linux')(
           code: expect.stringMatching(/^MEMORY_(KILLED|EXHAUSTED)$/) as string,
         });
         // The client is answered before the cancelled quantum has ended.
-        await expect.poll(() => dataBytes() - before, { timeout: 10_000 }).toBeLessThan(HEADROOM_BYTES / 2);
+        await expect.poll(() => dataBytes() - before, { timeout: patience(10_000) }).toBeLessThan(HEADROOM_BYTES / 2);
         expect(await rows('SELECT i FROM range(1000000) t(i)')).toBe(1_000_000);
       }
     } finally {

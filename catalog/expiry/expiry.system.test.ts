@@ -5,6 +5,7 @@ import { fileStorage } from '#test/support/file-storage.ts';
 import { locationOf, metadataOf, NS, SCHEMA, setMain } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const HOUR_MS = 3_600_000;
 const ASKS = { 'history.expire.max-snapshot-age-ms': String(HOUR_MS) };
@@ -65,8 +66,8 @@ test('snapshots expire by themselves where a table asks for it, and with them th
   expect([await dueAt('neighbour'), await dueAt('belongs')]).toEqual([null, null]);
 
   passedMs = 2 * HOUR_MS;
-  await expect.poll(() => snapshotsOf('asks'), { timeout: 20_000 }).toEqual([2]);
-  await expect.poll(() => present(asks.first), { timeout: 20_000 }).toEqual([theirs]);
+  await expect.poll(() => snapshotsOf('asks'), { timeout: patience(20_000) }).toEqual([2]);
+  await expect.poll(() => present(asks.first), { timeout: patience(20_000) }).toEqual([theirs]);
   expect(await present(asks.second)).toEqual(asks.second);
   for (const [name, { first, second }] of Object.entries({ neighbour, belongs, few })) {
     expect([name, await snapshotsOf(name)]).toEqual([name, [1, 2]]);
@@ -74,7 +75,7 @@ test('snapshots expire by themselves where a table asks for it, and with them th
   }
   // While it is looked at, its time is the end of the hold on it.
   for (const name of ['asks', 'few']) {
-    await expect.poll(() => dueAt(name), { timeout: 20_000 }).toBeGreaterThan(clock.nowMs());
+    await expect.poll(() => dueAt(name), { timeout: patience(20_000) }).toBeGreaterThan(clock.nowMs());
   }
 });
 
@@ -91,9 +92,9 @@ test('a reference expires, too; a table that asks for it later is looked at from
   await commit('later', { action: 'set-properties', updates: ASKS });
   expect(await dueAt('later')).toBeGreaterThan(clock.nowMs());
   passedMs += 6 * HOUR_MS;
-  await expect.poll(() => snapshotsOf('later'), { timeout: 20_000 }).toEqual([2]);
+  await expect.poll(() => snapshotsOf('later'), { timeout: patience(20_000) }).toEqual([2]);
   expect(Object.keys((await load('later'))['refs'] as JsonObject)).toEqual(['main']);
-  await expect.poll(() => present(first), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => present(first), { timeout: patience(20_000) }).toEqual([]);
 });
 
 test('a table whose manifests cannot be read does not keep others from expiring, and is tried again', async () => {
@@ -101,6 +102,6 @@ test('a table whose manifests cannot be read does not keep others from expiring,
   await fileStorage.remove([broken.first[1] ?? '']);
   const whole = await create('whole', ASKS);
   passedMs += 20 * HOUR_MS;
-  await expect.poll(() => present(whole.first), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => present(whole.first), { timeout: patience(20_000) }).toEqual([]);
   expect(await snapshotsOf('broken')).toEqual([2]);
 });

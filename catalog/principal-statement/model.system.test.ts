@@ -5,6 +5,7 @@ import type { RequestOf } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { PASSWORD, statementRunner, type StatementRunner } from '#test/support/run-statements.ts';
 import { fixedSeed } from '#test/support/seed.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * Random statements of an administrator, and time that passes, on a real catalog and on a model of a few lines that was written from the
@@ -215,7 +216,7 @@ test('random statements, sweeps and epochs: the catalog and the model say the sa
     if (request === 'pass time') {
       passedMs += Math.floor(random() * 20) * DAY_MS;
       model.sweep(clock.nowMs());
-      await expect.poll(seenUsers, { timeout: 15_000 }).toEqual(modelled(model));
+      await expect.poll(seenUsers, { timeout: patience(15_000) }).toEqual(modelled(model));
       continue;
     }
     if (request === 'redeem') {

@@ -6,6 +6,7 @@ import { must } from '#shared/must.ts';
 import type { PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { PASSWORD, statementRunner, type StatementRunner } from '#test/support/run-statements.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Each property and each clause of the statements about principals, as the service specification names them. */
 const DAY_MS = 86_400_000;
@@ -551,7 +552,7 @@ describe('the background work', () => {
       (await catalog.sql(`select username from catalog.principal where username in ('admin', 'swept')`)).map(
         (row) => Object.values(row)[0] as string,
       );
-    await expect.poll(names, { timeout: 20_000 }).toEqual(['admin']);
+    await expect.poll(names, { timeout: patience(20_000) }).toEqual(['admin']);
     expect(await user.refusal('heir', { kind: 'undrop_user', name: 'admin' })).toBe('done');
     const again = { kind: 'grant_role', role: 'tenant_admin', holder: { kind: 'USER', name: 'admin' } } as const;
     await user.run('heir', { ...again, isRevoke: false });
@@ -570,14 +571,14 @@ describe('the background work', () => {
     const [last] = (await months()).filter((name) => name !== 'user_audit_log_other').slice(-1);
     await catalog.sql(`drop table catalog.${must(last, 'a month')}`);
     passedMs += 3_600_000;
-    await expect.poll(months, { timeout: 20_000 }).toContain(last);
+    await expect.poll(months, { timeout: patience(20_000) }).toContain(last);
     expect(await months()).toContain(thisMonth);
     await catalog.sql(
       `insert into catalog.user_audit_log (id, tenant_id, event_type, details, created_at)
        select gen_random_uuid(), id, 'ancient', '{}', '1999-01-01' from catalog.tenant limit 1`,
     );
     passedMs += 2_557 * DAY_MS + 32 * DAY_MS;
-    await expect.poll(months, { timeout: 20_000 }).not.toContain(thisMonth);
+    await expect.poll(months, { timeout: patience(20_000) }).not.toContain(thisMonth);
     expect(await months()).toContain('user_audit_log_other');
     // Once a day: an hour later the months are made, and none is dropped.
     await catalog.sql(
@@ -586,10 +587,10 @@ describe('the background work', () => {
     const [newest] = (await months()).filter((name) => name !== 'user_audit_log_other').slice(-1);
     await catalog.sql(`drop table catalog.${must(newest, 'a month')}`);
     passedMs += 3_600_000;
-    await expect.poll(months, { timeout: 20_000 }).toContain(newest);
+    await expect.poll(months, { timeout: patience(20_000) }).toContain(newest);
     expect(await months()).toContain('user_audit_log_2000_01');
     passedMs += DAY_MS;
-    await expect.poll(months, { timeout: 20_000 }).not.toContain('user_audit_log_2000_01');
+    await expect.poll(months, { timeout: patience(20_000) }).not.toContain('user_audit_log_2000_01');
     expect(
       await catalog.sql(`select event_type from catalog.user_audit_log_other where event_type = 'ancient'`),
     ).toEqual([{ event_type: 'ancient' }]);

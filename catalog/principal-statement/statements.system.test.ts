@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const PASSWORD = 'Correct-Horse-9';
 let catalog: TestCatalog;
@@ -206,7 +207,9 @@ test('many old passwords that are shown at once are no more tries than five: the
   const wrong = Array.from({ length: 10 }, () => set('wrong'));
   const failed = `select from catalog.principal_sign_in s join catalog.principal p on p.id = s.principal_id
     where p.username = 'swarm' and s.login_failures > 0`;
-  await expect.poll(async () => (await catalog.sql(failed)).length, { interval: 20, timeout: 20_000 }).toBe(1);
+  await expect
+    .poll(async () => (await catalog.sql(failed)).length, { interval: 20, timeout: patience(20_000) })
+    .toBe(1);
   // The others wait for their turn, and the right one behind them.
   const outcomes = await Promise.all([...wrong, set(PASSWORD)]);
   // On a machine that has other work some wait too long, and count for nothing; the fifth that counts locks.
@@ -239,7 +242,7 @@ test('a wrong old password is counted before the next one is compared, however l
   const wrong = [set('wrong'), set('wrong')];
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await expect
-    .poll(async () => !isHeld || (await catalog.sql(waiting)).length >= 2, { interval: 20, timeout: 20_000 })
+    .poll(async () => !isHeld || (await catalog.sql(waiting)).length >= 2, { interval: 20, timeout: patience(20_000) })
     .toBe(true);
   const right = set(PASSWORD);
   await Promise.race([right, new Promise((resolve) => setTimeout(resolve, 4_000))]);
@@ -422,7 +425,7 @@ describe('the background work', () => {
           `select username from catalog.principal where username in ('old', 'held', 'young') order by 1`,
         )
       ).length;
-    await expect.poll(left, { timeout: 40_000 }).toBe(2);
+    await expect.poll(left, { timeout: patience(40_000) }).toBe(2);
     expect(await refusal('admin', { kind: 'undrop_user', name: 'old' })).toBe('PRINCIPAL_NOT_FOUND');
     expect(await refusal('admin', { kind: 'undrop_user', name: 'held' })).toBe('done');
     expect(await refusal('admin', { kind: 'undrop_user', name: 'young' })).toBe('done');
@@ -431,7 +434,7 @@ describe('the background work', () => {
     const months = async (): Promise<unknown> =>
       (await catalog.sql(`select from pg_inherits where inhparent = 'catalog.user_audit_log'::regclass`)).length;
     // This month, the last one, 24 months ahead and the catch-all.
-    await expect.poll(months, { timeout: 20_000 }).toBe(27);
+    await expect.poll(months, { timeout: patience(20_000) }).toBe(27);
   });
 
   test('months of the audit log that are over are dropped once a day, and those to come are looked for every hour', async () => {
@@ -447,10 +450,10 @@ describe('the background work', () => {
     // A look at the months to come, an hour later, is none at those that are over.
     await catalog.sql(`drop table ${nameOf(23)}`);
     passedMs += 2 * 3_600_000;
-    await expect.poll(() => isThere(nameOf(23)), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isThere(nameOf(23)), { timeout: patience(20_000) }).toBe(true);
     expect(await isThere('catalog.user_audit_log_2001_01')).toBe(true);
     passedMs += 24 * 3_600_000;
-    await expect.poll(() => isThere('catalog.user_audit_log_2001_01'), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isThere('catalog.user_audit_log_2001_01'), { timeout: patience(20_000) }).toBe(false);
   });
 
   test('rows of the audit log that came before the partition of their month are moved into it', async () => {
@@ -466,7 +469,7 @@ describe('the background work', () => {
     expect(await places()).toEqual(['catalog.user_audit_log_other']);
     passedMs = created.getTime() - Date.now();
     await expect
-      .poll(places, { timeout: 20_000 })
+      .poll(places, { timeout: patience(20_000) })
       .toEqual([`catalog.user_audit_log_${String(created.getUTCFullYear())}_03`]);
   });
 });

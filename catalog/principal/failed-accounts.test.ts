@@ -3,7 +3,7 @@ import { FailedAccounts } from './failed-accounts.ts';
 
 test('an address that failed for 20 accounts within ten minutes is refused for ten, and no other', () => {
   let atMs = 0;
-  const accounts = new FailedAccounts({ nowMs: () => 0, monotonicMs: () => atMs });
+  const accounts = new FailedAccounts({ nowMs: () => 0, monotonicMs: () => atMs }, 20);
   for (let i = 0; i < 19; i += 1) accounts.failed('a', `user ${i}`);
   // One account that fails again and again is one.
   for (let i = 0; i < 100; i += 1) accounts.failed('a', 'user 3');

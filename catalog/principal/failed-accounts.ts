@@ -5,7 +5,6 @@ import type { Clock } from '#shared/clock.ts';
 const ADDRESSES_MAX = 10_000;
 /** Time in which accounts count together, and for which an address is refused that has failed for too many. */
 const WINDOW_MS = 600_000;
-const ACCOUNTS_MAX = 20;
 
 type Tried = {
   /** When each account failed last, by its name. */
@@ -15,14 +14,16 @@ type Tried = {
 
 /**
  * Counts for how many accounts an address fails, in this process's memory: one that tries a password for each of many stays below every limit
- * of one account. With too many it is refused for ten minutes.
+ * of one account. With `accountsMax` of them it is refused for ten minutes.
  */
 export class FailedAccounts {
   readonly #clock: Clock;
+  readonly #accountsMax: number;
   readonly #addresses = new LRUCache<string, Tried>({ max: ADDRESSES_MAX });
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, accountsMax: number) {
     this.#clock = clock;
+    this.#accountsMax = accountsMax;
   }
 
   isRefused(address: string): boolean {
@@ -34,7 +35,7 @@ export class FailedAccounts {
     const { failedAtMs, refusedUntilMs } = this.#addresses.get(address) ?? { failedAtMs: new Map(), refusedUntilMs: 0 };
     if (refusedUntilMs > nowMs) return;
     const recent = new Map([...failedAtMs].filter(([, atMs]) => atMs > nowMs - WINDOW_MS)).set(account, nowMs);
-    const isFull = recent.size >= ACCOUNTS_MAX;
+    const isFull = recent.size >= this.#accountsMax;
     this.#addresses.set(
       address,
       isFull ? { failedAtMs: new Map(), refusedUntilMs: nowMs + WINDOW_MS } : { failedAtMs: recent, refusedUntilMs: 0 },

@@ -3,6 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { must } from '#shared/must.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { PASSWORD, statementRunner, type StatementRunner } from '#test/support/run-statements.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The rows of the audit log about sign-ins, as a tenant_admin and the operator see them. */
 let catalog: TestCatalog;
@@ -78,7 +79,9 @@ test('by a personal access token, too, at the endpoint and at doors', async () =
   await user.run('admin', { kind: 'set_user_state', name: 'pats', to: 'SUSPEND' });
   expect((await tokens({ grant_type: 'pat', pat, client_id: 'service-sql' })).status).toBe(400);
   await expect
-    .poll(async () => (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'pats'), { timeout: 10_000 })
+    .poll(async () => (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'pats'), {
+      timeout: patience(10_000),
+    })
     .toMatchObject([{ details: { method: 'pat', count: 1, addresses: ['127.0.0.1'] } }]);
 });
 
@@ -89,14 +92,14 @@ test('a flood of refusals is one row a minute with its count; no row says what w
   const refused = async (): Promise<readonly Row[]> =>
     (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'target');
   await expect
-    .poll(refused, { timeout: 10_000 })
+    .poll(refused, { timeout: patience(10_000) })
     .toMatchObject([{ details: { count: 1, method: 'password', agents: ['psql'] } }]);
   for (let i = 0; i < 12; i += 1) await signIn('target', 'wrong', `10.9.0.${i % 8}`);
   for (let i = 0; i < 5; i += 1) await signIn(`${typed}${i}`, 'wrong', '10.9.1.1');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(await refused()).toHaveLength(1);
   passedMs += 61_000;
-  await expect.poll(refused, { timeout: 10_000 }).toHaveLength(2);
+  await expect.poll(refused, { timeout: patience(10_000) }).toHaveLength(2);
   const [flood] = await refused();
   expect(flood?.details).toMatchObject({ count: 12, method: 'password' });
   expect(Object.keys(flood?.details['reasons'] ?? {})).toContain('wrong');

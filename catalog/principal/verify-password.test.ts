@@ -4,7 +4,7 @@ import { systemClock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { PasswordVerifier } from './verify-password.ts';
 
-const passwords = new PasswordVerifier(systemClock);
+const passwords = new PasswordVerifier(systemClock, 20);
 afterAll(() => passwords[Symbol.asyncDispose]());
 
 /** Failures of one user from one address, and the hashes that are compared at once. */

@@ -54,10 +54,11 @@ export class PasswordVerifier implements AsyncDisposable {
     what: 'the check of their passwords',
   });
 
-  constructor(clock: Clock) {
+  /** @param accountsMax accounts for which an address may fail, as `catalog.failed_accounts_per_address_max` */
+  constructor(clock: Clock, accountsMax: number) {
     this.#ofUser = new FailedAttempts(clock, FAILURES_OF_USER_MAX);
     this.#ofAddress = new FailedAttempts(clock, FAILURES_OF_ADDRESS_MAX);
-    this.#ofAccounts = new FailedAccounts(clock);
+    this.#ofAccounts = new FailedAccounts(clock, accountsMax);
   }
 
   /**

@@ -10,6 +10,7 @@ import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A client's view of a catalog or Postgres that is killed: it finds whole changes or none, and nothing stays locked. */
 
@@ -139,7 +140,7 @@ async function appendUntil(
 
 /** Every writer has come to a commit: on a busy machine, beside another one, that takes a while. */
 const haveCommitted = (writers: readonly Writer[]): Promise<void> =>
-  expect.poll(() => writers.every(({ ids }) => ids.length > 0), { timeout: 30_000 }).toBe(true);
+  expect.poll(() => writers.every(({ ids }) => ids.length > 0), { timeout: patience(30_000) }).toBe(true);
 
 const snapshotIds = async (table: string): Promise<unknown[]> =>
   (metadataOf(await load(table))['snapshots'] as JsonObject[]).map((entry) => entry['snapshot-id']);
@@ -202,7 +203,7 @@ test('kill -9 in the middle of a purge: another catalog ends it', async () => {
   const headers = { authorization: `Bearer ${catalog.token}` };
   const dropped = `${dying.url}${NS}/default/tables/half-purged?purgeRequested=true`;
   expect((await fetch(dropped, { method: 'DELETE', headers })).status).toBe(204);
-  await expect.poll(left, { interval: 2, timeout: 20_000 }).toBeLessThan(files.length);
+  await expect.poll(left, { interval: 2, timeout: patience(20_000) }).toBeLessThan(files.length);
   await dying.kill();
   await expect
     .poll(async () => (await catalog.rest('GET', '/v1/lake/dropped-tables')).body['dropped-tables'], {

@@ -8,6 +8,7 @@ import { fileStorage } from '#test/support/file-storage.ts';
 import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { writeSnapshot, type SnapshotFiles } from '#test/support/table-snapshot.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const DAY_MS = 86_400_000;
 let passedMs = 0;
@@ -35,7 +36,9 @@ const window = (ms: number): Promise<unknown> =>
 const dropped = async (): Promise<JsonObject[]> =>
   (await get('/v1/lake/dropped-tables')).body['dropped-tables'] as JsonObject[];
 const purged = (name: string): Promise<void> =>
-  expect.poll(async () => (await dropped()).filter((table) => table['name'] === name), { timeout: 30_000 }).toEqual([]);
+  expect
+    .poll(async () => (await dropped()).filter((table) => table['name'] === name), { timeout: patience(30_000) })
+    .toEqual([]);
 const present = async (files: readonly string[]): Promise<readonly string[]> => {
   const there = await Promise.all(files.map(async (file) => (await fileStorage.resolve(file)) !== undefined));
   return files.filter((_file, i) => there[i]);
@@ -183,7 +186,9 @@ describe('a drop', () => {
     await symlink(folder, folder);
     await drop('stubborn', '?purgeRequested=true');
     await expect
-      .poll(async () => (await dropped()).find((table) => table['name'] === 'stubborn')?.['error'], { timeout: 20_000 })
+      .poll(async () => (await dropped()).find((table) => table['name'] === 'stubborn')?.['error'], {
+        timeout: patience(20_000),
+      })
       .toContain('cannot access');
     expect((await dropped()).find((table) => table['name'] === 'stubborn')).toMatchObject({ state: 'purging' });
     await catalog.restart();

@@ -5,6 +5,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { errorOf, metadataOf, NS, SCHEMA, snapshot, setMain, locationOf } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
@@ -218,7 +219,7 @@ describe('without Postgres', () => {
     await postgres.kill();
     expect((await create('later', key)).status).toBe(503);
     await postgres.start();
-    await expect.poll(async () => (await create('later', key)).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await create('later', key)).status, { timeout: patience(30_000) }).toBe(200);
   });
 });
 
@@ -228,7 +229,7 @@ test('an expired key is forgotten, and may be used anew', async () => {
   passedMs += 1_800_001;
   expect((await create('expire', key)).status).toBe(409);
   passedMs += 1_800_001;
-  await expect.poll(keys, { timeout: 20_000 }).toBe(0);
+  await expect.poll(keys, { timeout: patience(20_000) }).toBe(0);
 });
 
 test('a principal has a limit of keys that are in use; answers that are kept are given again, others are served', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
     clock,
   );
   for (const name of ['t', 'u']) await catalog.rest('POST', TABLES, { body: { name, schema: SCHEMA } });
-}, 120_000);
+});
 afterAll(() => catalog?.[Symbol.asyncDispose]());
 
 const scan = (more: JsonObject = {}): JsonObject => ({

@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
     clock,
   );
-}, 120_000);
+});
 afterAll(() => catalog?.[Symbol.asyncDispose]());
 
 const post = (path: string, body: unknown, token?: string): Promise<RestAnswer> =>
@@ -306,4 +306,4 @@ test('a plan that takes long is submitted, and fetched when it is done', async (
   } finally {
     catalog = previous;
   }
-}, 120_000);
+});

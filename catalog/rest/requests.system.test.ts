@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf, locationOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const ORIGIN = 'https://app.example.com';
 let catalog: TestCatalog;
@@ -253,11 +254,11 @@ test('a client that requests large tables repeatedly and reads nothing is limite
   });
   const ask = (token: string): Promise<number> =>
     catalog.rest('GET', '/v1/catalogs', { token }).then(({ status }) => status);
-  await expect.poll(() => ask(catalog.token), { timeout: 20_000 }).toBe(429);
+  await expect.poll(() => ask(catalog.token), { timeout: patience(20_000) }).toBe(429);
   expect(errorOf(await catalog.rest('GET', NS)).slice(0, 2)).toEqual([429, 'TooManyRequestsException']);
   expect(await ask(other)).toBe(200);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => ask(catalog.token), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => ask(catalog.token), { timeout: patience(20_000) }).toBe(200);
 });
 
 test('bytes that are no HTTP, or have too long a head, are refused in the error envelope, too', async () => {

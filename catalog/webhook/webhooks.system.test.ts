@@ -10,6 +10,7 @@ import { startCatalogProcess } from '#test/support/catalog-process.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { statementRunner, type StatementRunner } from '#test/support/run-statements.ts';
 import { startWebhookReceiver, type Received, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A receiver's view: events of a real catalog come to it over HTTPS. */
 const SECRET = 'a-key-of-the-receiver-7';
@@ -62,7 +63,7 @@ describe('an event', () => {
   test('comes signed, with its name, its id and the attempt, and its body is that of the audit log', async () => {
     await user.run('admin', create('signed'));
     await user.run('admin', role('signed_role'));
-    await expect.poll(() => receivedAt('signed').length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => receivedAt('signed').length, { timeout: patience(10_000) }).toBe(1);
     const { headers, body } = must(receivedAt('signed')[0], 'it came');
     const [row] = (await catalog.sql(
       `select id, actor_id, target_id, created_at from catalog.user_audit_log where target_name = 'signed_role'`,
@@ -105,7 +106,7 @@ describe('an event', () => {
       types('by_prefix').toSorted((a, b) => String(a).localeCompare(String(b))),
     ];
     await expect
-      .poll(arrived, { timeout: 10_000 })
+      .poll(arrived, { timeout: patience(10_000) })
       .toEqual([3, ['create_role'], ['create_role', 'create_webhook', 'create_webhook', 'create_webhook']]);
     expect(types('other')).toEqual([]);
   });
@@ -129,14 +130,14 @@ describe('a receiver', () => {
       receiver.answer = (response) => void response.writeHead(status, { location: '/elsewhere' }).end();
       await user.run('admin', create(name));
       await user.run('admin', role(`${name}_role`));
-      await expect.poll(() => statusOf(name), { timeout: 10_000 }).toEqual([['retrying', '1']]);
+      await expect.poll(() => statusOf(name), { timeout: patience(10_000) }).toEqual([['retrying', '1']]);
       passedMs += 29_000;
       await new Promise((resolve) => setTimeout(resolve, 400));
       expect(receivedAt(name)).toHaveLength(1);
       passedMs += 1_000;
-      await expect.poll(() => statusOf(name), { timeout: 10_000 }).toEqual([['retrying', '2']]);
+      await expect.poll(() => statusOf(name), { timeout: patience(10_000) }).toEqual([['retrying', '2']]);
       passedMs += 120_000;
-      await expect.poll(() => statusOf(name), { timeout: 10_000 }).toEqual([['failed', '3']]);
+      await expect.poll(() => statusOf(name), { timeout: patience(10_000) }).toEqual([['failed', '3']]);
       const request = { kind: 'show_webhook_deliveries', webhook: name, after: null, limit: 100 } as const;
       const { columns, types } = await user.run('admin', request);
       expect(Object.fromEntries(columns.map((column, i) => [column, types?.[i]]))).toMatchObject({
@@ -166,7 +167,7 @@ describe('a receiver', () => {
         'INVALID_STATE',
       );
       await user.run('admin', { ...retry, event: row?.['event_id'] ?? '' });
-      await expect.poll(() => statusOf(name), { timeout: 10_000 }).toEqual([['delivered', '1']]);
+      await expect.poll(() => statusOf(name), { timeout: patience(10_000) }).toEqual([['delivered', '1']]);
       expect((await user.run('admin', { ...retry, event: null })).rows).toEqual([['0']]);
     },
   );
@@ -174,7 +175,7 @@ describe('a receiver', () => {
   test('that cannot be reached is tried again like one that answers badly', async () => {
     await user.run('admin', create('closed', { url: 'https://127.0.0.1:1/' }));
     await user.run('admin', role('closed_role'));
-    await expect.poll(() => statusOf('closed'), { timeout: 10_000 }).toEqual([['retrying', '1']]);
+    await expect.poll(() => statusOf('closed'), { timeout: patience(10_000) }).toEqual([['retrying', '1']]);
     expect((await deliveriesOf('closed'))[0]).toMatchObject({
       last_status: null,
       last_error: 'the receiver refuses connections',
@@ -185,7 +186,7 @@ describe('a receiver', () => {
     await user.run('admin', create('inside', { url: 'https://127.0.0.2:443/' }));
     await user.run('admin', role('inside_role'));
     await expect
-      .poll(async () => (await deliveriesOf('inside'))[0]?.['last_error'], { timeout: 10_000 })
+      .poll(async () => (await deliveriesOf('inside'))[0]?.['last_error'], { timeout: patience(10_000) })
       .toBe('the host has no address that is public');
   });
 
@@ -195,7 +196,7 @@ describe('a receiver', () => {
     await user.run('admin', create('swift'));
     for (let i = 0; i < 8; i += 1) await user.run('admin', role(`stalled_${i}`));
     // Far sooner than one call of the other one ends.
-    await expect.poll(() => receivedAt('swift').length, { timeout: 5_000 }).toBe(8);
+    await expect.poll(() => receivedAt('swift').length, { timeout: patience(5_000) }).toBe(8);
     expect((await statusOf('stalls')).every((one) => JSON.stringify(one) === '["pending","0"]')).toBe(true);
   });
 });
@@ -273,7 +274,7 @@ test('a new key seals the secrets again, and they sign as before', async () => {
   await expect.poll(async () => (await catalog.call<{ resealed: number }>('ResealSecrets', {})).resealed).toBe(1);
   expect(await sealed()).not.toBe(before);
   await user.run('admin', role('resealed_role'));
-  await expect.poll(() => receivedAt('resealed').length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => receivedAt('resealed').length, { timeout: patience(10_000) }).toBe(1);
   const { headers, body } = must(receivedAt('resealed')[0], 'it came');
   expect(headers['x-service-signature']).toBe(createHmac('sha256', SECRET).update(body).digest('hex'));
   await user.run('admin', drop('resealed'));
@@ -285,7 +286,7 @@ test('several catalogs share the deliveries: each comes once', async () => {
     await user.run('admin', create('shared'));
     for (let i = 0; i < 30; i += 1) await user.run('admin', role(`shared_${i}`));
     await expect
-      .poll(() => statusOf('shared'), { timeout: 15_000 })
+      .poll(() => statusOf('shared'), { timeout: patience(15_000) })
       .toEqual(Array.from({ length: 30 }, () => ['delivered', '1']));
     const ids = receivedAt('shared').map(({ headers }) => headers['x-service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
@@ -303,7 +304,7 @@ test('kill -9 between the audit row and the end of the delivery: nothing is lost
   receiver.answer = () => undefined;
   await run('admin', role('killed_1'));
   const victim = await startCatalogProcess({ ...quiet.config, 'webhook.interval': 50 });
-  await expect.poll(() => receivedAt('killed').length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => receivedAt('killed').length, { timeout: patience(10_000) }).toBe(1);
   await victim.kill();
   await run('admin', role('killed_2'));
   const deliveries = (): ReturnType<typeof table> =>
@@ -315,7 +316,7 @@ test('kill -9 between the audit row and the end of the delivery: nothing is lost
   receiver.answer = (response) => void response.writeHead(204).end();
   passedMs += 60_000;
   await quiet.restart();
-  await expect.poll(() => receivedAt('killed').length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => receivedAt('killed').length, { timeout: patience(10_000) }).toBe(3);
   const events = (await quiet.sql(
     `select id from catalog.user_audit_log where event_type = 'create_role' order by created_at, id`,
   )) as { id: string }[];

@@ -8,6 +8,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-process.ts';
 import { startLoadProcess } from '#test/support/load-process.ts';
 import { accessTo, LoadHarness } from '#test/support/load-harness.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let harness: LoadHarness;
 beforeAll(async () => {
@@ -127,7 +128,9 @@ describe('a load that fails leaves nothing behind', () => {
     const abort = new AbortController();
     const loading = harness.load(['parquet', path, '--table', 'lake.new.slow', '--create'], { signal: abort.signal });
     const made = async (): Promise<readonly string[]> => (await harness.warehouse()).filter((f) => !before.includes(f));
-    await expect.poll(made, { interval: 5, timeout: 30_000 }).toContainEqual(expect.stringMatching(/\.parquet$/));
+    await expect
+      .poll(made, { interval: 5, timeout: patience(30_000) })
+      .toContainEqual(expect.stringMatching(/\.parquet$/));
     abort.abort();
     const result = await loading;
     expect(result).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'QUERY_CANCELLED' }] });
@@ -150,7 +153,9 @@ describe('a load that fails leaves nothing behind', () => {
     const before = await harness.warehouse();
     const made = async (): Promise<readonly string[]> => (await harness.warehouse()).filter((f) => !before.includes(f));
     const load = startLoadProcess({ args, config: harness.config, catalog: harness.catalog, token: harness.token });
-    await expect.poll(made, { interval: 5, timeout: 30_000 }).toContainEqual(expect.stringMatching(/\.parquet$/));
+    await expect
+      .poll(made, { interval: 5, timeout: patience(30_000) })
+      .toContainEqual(expect.stringMatching(/\.parquet$/));
     await load.kill();
     expect((await made()).filter((file) => !file.endsWith('.parquet'))).toStrictEqual([]);
     expect((await harness.plan('lake.keep.killed')).report.rows).toBe(1);
@@ -231,7 +236,7 @@ describe('a catalog that is hard to reach', () => {
     const before = await harness.warehouse();
     const abort = new AbortController();
     const loading = harness.load(await args('ended'), { connect: catalog.connect, signal: abort.signal });
-    await expect.poll(() => catalog.sent, { timeout: 30_000 }).toBeGreaterThan(1);
+    await expect.poll(() => catalog.sent, { timeout: patience(30_000) }).toBeGreaterThan(1);
     abort.abort();
     expect(await loading).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'QUERY_CANCELLED' }] });
     expect(await harness.warehouse()).toStrictEqual(before);
@@ -241,7 +246,7 @@ describe('a catalog that is hard to reach', () => {
     const catalog = lossy(true, Infinity);
     const abort = new AbortController();
     const loading = harness.load(await args('seen'), { connect: catalog.connect, signal: abort.signal });
-    await expect.poll(() => catalog.sent, { timeout: 30_000 }).toBeGreaterThan(1);
+    await expect.poll(() => catalog.sent, { timeout: patience(30_000) }).toBeGreaterThan(1);
     abort.abort();
     expect(await loading).toMatchObject({ code: 0, events: [{ event: 'committed', rows: 1 }] });
     expect((await harness.plan('lake.lost.seen')).report.rows).toBe(1);

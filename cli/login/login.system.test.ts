@@ -18,6 +18,7 @@ import { findLogin, readLogins, type Login } from './login-file.ts';
 import { loginToken } from './login-token.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The terminal's sign-in against a catalog of this process, and a query API that only says which catalog is its own. */
 const PASSWORD = 'Correct-Horse-9';
@@ -73,7 +74,7 @@ const loadedFor = (url: string): LoadedConfig => ({
 
 /** Goes to the address that the command has printed, as the person's browser does. @returns where the click leads */
 async function agree(): Promise<string> {
-  await expect.poll(() => printed, { timeout: 30_000 }).toMatch(/^ {2}http\S+\n/m);
+  await expect.poll(() => printed, { timeout: patience(30_000) }).toMatch(/^ {2}http\S+\n/m);
   const address = new URL(/^ {2}(http\S+)\n/m.exec(printed)?.[1] ?? '');
   const visitor = new PageVisitor(atLocalhost(catalog.running.url));
   expect(address.origin).toBe(visitor.origin);

@@ -158,4 +158,4 @@ test('the shell on a terminal: several lines, errors, Ctrl-C, history of its own
   child.stdin.write('\u0004');
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);
   expect(readFileSync(join(folder, '.skein_history'), 'utf8')).toContain('+ 41 AS answer;\n');
-}, 60_000);
+});

@@ -20,6 +20,7 @@ import { Connections } from './flight-sql/connections.ts';
 import type { FlightDoor } from './flight-sql/flight-door.ts';
 import { startFlight } from './flight-sql/flight-server.ts';
 import { documentedApp } from './http/documented-app.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Both doors with one certificate, and clients of the protocols beneath: what drivers see is in test/clients. */
 let ours: IssuedCertificate;
@@ -144,7 +145,7 @@ test('a certificate is changed while the doors are open: new connections get it,
     () => overHttp(ports.http, { ca: others.cert }),
     () => overFlight(ports.flight, { ca: others.cert }),
   ]) {
-    await expect.poll(door, { timeout: 5_000 }).toBe('200');
+    await expect.poll(door, { timeout: patience(5_000) }).toBe('200');
   }
   expect(await outcomes(ports, { ca: ours.cert })).toEqual(Array(2).fill('UNABLE_TO_VERIFY_LEAF_SIGNATURE'));
   // A key that is not the certificate's changes nothing.

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { EpochWatch } from './epoch-watch.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 type Update = { readonly principal: string; readonly sessionEpoch: number; readonly stopped: boolean };
 
@@ -30,7 +31,7 @@ test('a stream that begins again stops nobody a second time, and who was stopped
     signIn: () => undefined,
   });
   try {
-    await expect.poll(() => watch.current('ann'), { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => watch.current('ann'), { timeout: patience(10_000) }).toBe(4);
     expect(stopped).toEqual(['ann', 'bob', 'ann']);
     expect(watch.current('cid')).toBe(2);
   } finally {
@@ -60,7 +61,7 @@ test('a sign-in that has ended is known, told once, and forgotten when its last 
     { principal: () => undefined, signIn: (signIn) => void told.push(signIn) },
   );
   try {
-    await expect.poll(() => watch.hasEnded('next'), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => watch.hasEnded('next'), { timeout: patience(10_000) }).toBe(true);
     expect(told).toEqual(['long', 'over', 'next']);
     expect([watch.hasEnded('long'), watch.hasEnded('over'), watch.hasEnded('other')]).toEqual([true, false, false]);
   } finally {

@@ -8,6 +8,7 @@ import type { Membership } from '#shared/membership/member.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
 import { SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from './worker-pool.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -67,10 +68,10 @@ test.each([
   await vi.waitFor(() => expect(kinds(made)).toEqual(['refused']));
   const reason = `scripted is ${theirs}, this coordinator ${OURS}`;
   expect(made.noWorkers().message).toBe(`no worker is available; refused: ${reason}`);
-  await vi.waitFor(() => expect(other.attached()).toBeGreaterThan(1), { timeout: 5_000 });
+  await vi.waitFor(() => expect(other.attached()).toBeGreaterThan(1), { timeout: patience(5_000) });
   other.kill();
   await worker({}, other.port);
-  await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: patience(5_000) });
   // It was tried and refused several times, but that was logged once.
   expect(lines).toMatchObject([{ msg: 'worker refused', worker: other.address, name: 'scripted', reason }]);
 });
@@ -115,10 +116,10 @@ test('a worker that dies is lost at once, its tasks are told, and it is found ag
   await vi.waitFor(() => expect(made.liveCount()).toBe(1));
   const [live] = made.open();
   first.kill();
-  await vi.waitFor(() => expect(live?.lost.aborted).toBe(true), { timeout: 2_000 });
+  await vi.waitFor(() => expect(live?.lost.aborted).toBe(true), { timeout: patience(2_000) });
   expect(live?.lost.reason).toMatchObject({ code: 'WORKER_LOST' });
   await worker({}, first.port);
-  await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: patience(5_000) });
 });
 
 test('two workers that ask to end may do so one after the other, and a lone one at once', async () => {
@@ -132,27 +133,27 @@ test('two workers that ask to end may do so one after the other, and a lone one 
   });
   closers.push(() => made.close());
   const mayEnd = (of: typeof a): boolean => of.beats.at(-1)?.may_end === true;
-  await vi.waitFor(() => expect(made.liveCount()).toBe(2), 5_000);
+  await vi.waitFor(() => expect(made.liveCount()).toBe(2), patience(5_000));
   a.askFor('one');
   b.askFor('two');
-  await vi.waitFor(() => expect(mayEnd(a) || mayEnd(b)).toBe(true), 5_000);
+  await vi.waitFor(() => expect(mayEnd(a) || mayEnd(b)).toBe(true), patience(5_000));
   const [first, second] = mayEnd(a) ? [a, b] : [b, a];
   // Also after it has gone, and until it is back.
   await new Promise((resolve) => setTimeout(resolve, 200));
   first.kill();
-  await vi.waitFor(() => expect(made.liveCount()).toBe(1), 5_000);
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1), patience(5_000));
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(second.beats.some((beat) => beat.may_end)).toBe(false);
   await worker({}, first.port);
-  await vi.waitFor(() => expect(mayEnd(second)).toBe(true), { timeout: 5_000 });
+  await vi.waitFor(() => expect(mayEnd(second)).toBe(true), { timeout: patience(5_000) });
   expect(blamed.toSorted()).toEqual(['one', 'two']);
 
   const lone = await worker();
   const small = pool([lone.address]);
-  await vi.waitFor(() => expect(small.liveCount()).toBe(1), 5_000);
+  await vi.waitFor(() => expect(small.liveCount()).toBe(1), patience(5_000));
   lone.askFor('three');
-  await vi.waitFor(() => expect(mayEnd(lone)).toBe(true), 5_000);
+  await vi.waitFor(() => expect(mayEnd(lone)).toBe(true), patience(5_000));
   // The quantum has ended by itself.
   lone.askFor(undefined);
-  await vi.waitFor(() => expect(mayEnd(lone)).toBe(false), 5_000);
+  await vi.waitFor(() => expect(mayEnd(lone)).toBe(false), patience(5_000));
 });

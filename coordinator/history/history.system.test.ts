@@ -37,6 +37,7 @@ import { profileIn } from './profile-batch.ts';
 import { ProfileSegments } from './profile-segments.ts';
 import { printRecord, type PrintedRecord } from './record-line.ts';
 import { storeRecords } from './store-records.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let database: TestDatabase;
 let db: Kysely<HistoryDatabase>;
@@ -165,7 +166,7 @@ test('while Postgres is away records are kept, and written when it is back', asy
   await sleep(300);
   expect(writer.waiting).toBe(1);
   await db.schema.alterTable('query_history_away').renameTo('query_history').execute();
-  await expect.poll(() => stored(one.recordId), { timeout: 5_000 }).toMatchObject({ status: 'queued' });
+  await expect.poll(() => stored(one.recordId), { timeout: patience(5_000) }).toMatchObject({ status: 'queued' });
   await writer.close();
 });
 
@@ -225,7 +226,7 @@ describe('the lead', () => {
     await sleep(1_200);
     expect(taken).toHaveLength(1);
     await endTerm(db, before);
-    await expect.poll(() => taken, { timeout: 5_000 }).toEqual([[before], []]);
+    await expect.poll(() => taken, { timeout: patience(5_000) }).toEqual([[before], []]);
     expect(earlier.ending).toEqual([]);
   });
 });

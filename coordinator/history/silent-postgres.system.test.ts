@@ -37,7 +37,7 @@ test('the pool of the history: a statement that Postgres is silent on fails with
   expect((await sql<{ three: number }>`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
   expect(performance.now() - backMs).toBeLessThan(1_000);
   await db.destroy();
-}, 30_000);
+});
 
 test('a statement that takes long goes on, up to its limit', async () => {
   const pool = new Pool({ connectionString: url, max: 2 });
@@ -52,4 +52,4 @@ test('a statement that takes long goes on, up to its limit', async () => {
   await expect(fifteen).rejects.toThrow();
   expect(performance.now() - startMs).toBeLessThan(7_000);
   await pool.end();
-}, 30_000);
+});

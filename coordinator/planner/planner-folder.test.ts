@@ -10,6 +10,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { PlannerFolder, removeAbandonedFolders } from './planner-folder.ts';
 import { PlannerHost } from './planner-host.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let parent: string;
 beforeEach(() => {
@@ -91,7 +92,7 @@ test('after kill -9 of a coordinator the process that starts its planners remove
     host.start({ ready: () => console.log('ready'), ended: () => undefined, looked: () => undefined });`;
   await killed(host);
   await expect
-    .poll(() => readdirSync(parent).filter((name) => name.startsWith('skein-planner-')), { timeout: 10_000 })
+    .poll(() => readdirSync(parent).filter((name) => name.startsWith('skein-planner-')), { timeout: patience(10_000) })
     .toEqual([]);
 });
 

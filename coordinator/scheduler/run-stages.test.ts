@@ -20,6 +20,7 @@ import {
 import { taskReport } from '#test/support/scripted/worker.ts';
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts';
 import { runStages, type StagedQuery, type StagedRun } from './run-stages.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 test('every file is read once, every partition has its task, and all workers forget the query', async () => {
   const { scheduler, workers } = await cluster(2);
@@ -301,7 +302,7 @@ test('a worker that hangs is given up after the heartbeat timeout, with the read
   expect(tasksOf(2).every(({ worker }) => worker !== frozen.address)).toBe(true);
   expect(frozen.held.size).toBe(1);
   frozen.thaw();
-  await vi.waitFor(() => expect(frozen.held.size).toBe(0), { timeout: 5_000 });
+  await vi.waitFor(() => expect(frozen.held.size).toBe(0), { timeout: patience(5_000) });
 });
 
 test('a worker’s queries of a coordinator that has taken over are not ended', async () => {

@@ -24,6 +24,7 @@ import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
 import { NOT_RUN, type RunView } from './run-progress.ts';
 import { carrierGate, type Scheduler } from './scheduler.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -235,7 +236,7 @@ test('rows that were still on their way to the client when their worker died are
   // The row has come when a whole turn of the coordinator's has passed.
   await new Promise((resolve) => setTimeout(resolve, 50));
   workers.find((worker) => worker.messagesSent() > 0)?.kill();
-  await vi.waitFor(() => expect(tries).toBe(2), { timeout: 5_000 });
+  await vi.waitFor(() => expect(tries).toBe(2), { timeout: patience(5_000) });
   open.resolve();
   const { rows: given } = await running;
   expect([given, rows.length, retries]).toEqual([1, 2, 1]);
@@ -250,7 +251,7 @@ test('the only worker is killed: the query waits until it is back, and no longer
   workers[0]?.kill();
   await vi.waitFor(() => expect(scheduler.pool.liveCount()).toBe(0));
   const back = await startScriptedWorker({ secret: 's', output: endless }, Number(address.split(':')[1]));
-  await vi.waitFor(() => expect(back.messagesSent()).toBeGreaterThan(0), { timeout: 5_000 });
+  await vi.waitFor(() => expect(back.messagesSent()).toBeGreaterThan(0), { timeout: patience(5_000) });
   expect(retries).toBe(1);
   // A second loss is one too many; the task may be what kills them.
   back.kill();
@@ -337,7 +338,7 @@ test('a worker that ends itself because of another query costs nothing, and one 
   const { scheduler, workers } = await cluster(hangsOnce);
   const run = runWhole(scheduler, query());
   for (const attempt of [1, 2]) {
-    await vi.waitFor(() => expect(calls).toBe(attempt), { timeout: 5_000 });
+    await vi.waitFor(() => expect(calls).toBe(attempt), { timeout: patience(5_000) });
     workers[0]?.endFor('another');
     await vi.waitFor(() => expect(scheduler.pool.liveCount()).toBe(0));
     workers[0]?.endFor(undefined);

@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import type { Workload } from './workload.ts';
 import { WorkloadFile } from './workload-file.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A change is in force within this time. */
-const WITHIN = { timeout: 2_000 };
+const WITHIN = { timeout: patience(2_000) };
 
 let folder: string;
 let path: string;

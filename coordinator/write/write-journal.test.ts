@@ -12,6 +12,7 @@ import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { WriteIntent, WriteIntents } from './write-intents.ts';
 import { WriteJournal } from './write-journal.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A database that goes away between two statements of the journal: each is sent again, in an order in which nothing is forgotten. */
 let folder: string;
@@ -69,14 +70,14 @@ test('the intent of a write goes, though the database was away', async () => {
   const write = await journal.begin(intentOf());
   refused = { remove: 1 };
   write.committed();
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['add', 'remove']);
+  await expect.poll(() => done, { timeout: patience(5_000) }).toEqual(['add', 'remove']);
 });
 
 test('the folder of a write that wrote no files goes once it is committed', async () => {
   open([], 'COMMITTED');
   mkdirSync(join(folder, 'copy'));
   (await journal.begin(intentOf())).committed();
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['add', 'remove']);
+  await expect.poll(() => done, { timeout: patience(5_000) }).toEqual(['add', 'remove']);
   expect(existsSync(folder)).toBe(false);
 });
 
@@ -84,14 +85,14 @@ test('the intent of a write that an earlier coordinator left goes when its recor
   refused = { record: 1 };
   open([intentOf()], 'COMMITTED');
   await journal.resume();
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['record', 'remove']);
+  await expect.poll(() => done, { timeout: patience(5_000) }).toEqual(['record', 'remove']);
 });
 
 test('the folder of a write without files goes, too, when an earlier coordinator left it', async () => {
   open([intentOf()], 'COMMITTED');
   mkdirSync(join(folder, 'copy'));
   await journal.resume();
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['record', 'remove']);
+  await expect.poll(() => done, { timeout: patience(5_000) }).toEqual(['record', 'remove']);
   expect(existsSync(folder)).toBe(false);
 });
 
@@ -99,5 +100,5 @@ test('the record of a write that did not happen ends at once, and its intent sta
   refused = { record: 1 };
   open([intentOf()], 'NOT_COMMITTED');
   await journal.resume();
-  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['record']);
+  await expect.poll(() => done, { timeout: patience(5_000) }).toEqual(['record']);
 });

@@ -127,6 +127,12 @@ export const CONFIG = {
     7 * 86_400_000,
     'Time after a sign-in at which all that stems from it ends: refresh tokens, and tokens that were exchanged for others',
   ),
+  'catalog.failed_accounts_per_address_max': integer(
+    20,
+    2,
+    1_000_000,
+    'Accounts for which sign-ins from one address fail within ten minutes, before it is refused for ten minutes',
+  ),
   'catalog.browser_session': duration(
     12 * 3_600_000,
     'Time for which a person stays signed in to the pages of the catalog',

@@ -10,6 +10,7 @@ import type { LeadProof } from './election.ts';
 import { etcdElection } from './etcd-election.ts';
 import { etcdMembership, etcdRegistration, type EtcdOptions } from './etcd-membership.ts';
 import type { Member } from './member.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let folder: string;
 let etcd: ChildProcess;
@@ -21,7 +22,7 @@ const start = async (client: number, peer: number): Promise<void> => {
   const peerUrl = `http://127.0.0.1:${peer}`;
   const peers = ['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl];
   etcd = spawn('etcd', [...args, ...peers, '--initial-cluster', `default=${peerUrl}`], { stdio: 'ignore' });
-  await vi.waitFor(async () => expect((await fetch(`${url}/health`)).status).toBe(200), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await fetch(`${url}/health`)).status).toBe(200), { timeout: patience(20_000) });
 };
 
 let ports: [number, number];
@@ -46,7 +47,7 @@ test('members come, go at once on close, and are found again after etcd was away
   const first = etcdRegistration(options, member('1'));
   const second = etcdRegistration(options, member('2'));
   const other = etcdRegistration(options, { ...member('9'), kind: 'coordinator' });
-  await vi.waitFor(() => expect(ids()).toBe('1,2'), { timeout: 5_000 });
+  await vi.waitFor(() => expect(ids()).toBe('1,2'), { timeout: patience(5_000) });
 
   await first.close();
   await vi.waitFor(() => expect(ids()).toBe('2'), { timeout: 1_000 });
@@ -56,7 +57,7 @@ test('members come, go at once on close, and are found again after etcd was away
   await gone;
   await start(...ports);
   const third = etcdRegistration(options, member('3'));
-  await vi.waitFor(() => expect(ids()).toBe('2,3'), { timeout: 30_000 });
+  await vi.waitFor(() => expect(ids()).toBe('2,3'), { timeout: patience(30_000) });
 
   await Promise.all([second.close(), third.close(), other.close(), membership.close()]);
 });
@@ -122,9 +123,9 @@ test('one candidate leads; the next one does when it gives up, and a leader with
   const { place, of } = proofs(2_000);
   const candidate = candidates('test', events, of);
   const first = candidate('a');
-  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: patience(10_000) });
   const second = candidate('b');
-  await vi.waitFor(() => expect(second.leader()).toEqual({ id: 'a', url: 'http://a' }), { timeout: 5_000 });
+  await vi.waitFor(() => expect(second.leader()).toEqual({ id: 'a', url: 'http://a' }), { timeout: patience(5_000) });
   expect([events, first.leader()]).toEqual([['a leads'], undefined]);
   await first.close();
   await vi.waitFor(() => expect(events.slice(1)).toEqual(['a ends: NOT_ACTIVE, stopped', 'b leads']), {
@@ -133,27 +134,27 @@ test('one candidate leads; the next one does when it gives up, and a leader with
 
   place.away = true;
   await killEtcd();
-  await vi.waitFor(() => expect(events.slice(3)).toEqual(['b ends: NOT_ACTIVE, lost']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(events.slice(3)).toEqual(['b ends: NOT_ACTIVE, lost']), { timeout: patience(10_000) });
   place.away = false;
   await start(...ports);
-  await vi.waitFor(() => expect(events.slice(4)).toEqual(['b leads']), { timeout: 30_000 });
+  await vi.waitFor(() => expect(events.slice(4)).toEqual(['b leads']), { timeout: patience(30_000) });
   await second.close();
-}, 90_000);
+});
 
 test('without etcd the one that renews its proof leads on, and nobody else begins; afterwards it has its key again', async () => {
   const events: string[] = [];
   const { place, of } = proofs(2_000);
   const candidate = candidates('away', events, of);
   const first = candidate('a');
-  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: patience(10_000) });
   const second = candidate('b');
-  await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: 5_000 });
+  await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: patience(5_000) });
   await killEtcd();
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   expect([events, second.leader()?.id]).toEqual([['a leads'], 'a']);
   // One that comes now hears of it from the place of the proof.
   const third = candidate('c');
-  await vi.waitFor(() => expect(third.leader()).toEqual({ id: 'a', url: 'http://a' }), { timeout: 10_000 });
+  await vi.waitFor(() => expect(third.leader()).toEqual({ id: 'a', url: 'http://a' }), { timeout: patience(10_000) });
   await third.close();
   await start(...ports);
   await new Promise((resolve) => setTimeout(resolve, 6_000));
@@ -164,9 +165,9 @@ test('without etcd the one that renews its proof leads on, and nobody else begin
   place.away = false;
   place.holder = '';
   place.untilMs = Infinity;
-  await vi.waitFor(() => expect(events).toEqual(['a leads', 'a ends: NOT_ACTIVE, lost']), { timeout: 5_000 });
+  await vi.waitFor(() => expect(events).toEqual(['a leads', 'a ends: NOT_ACTIVE, lost']), { timeout: patience(5_000) });
   await Promise.all([first.close(), second.close()]);
-}, 90_000);
+});
 
 test('one that hands over has another lead at once, says who, and goes on until it is closed', async () => {
   const events: string[] = [];
@@ -174,9 +175,9 @@ test('one that hands over has another lead at once, says who, and goes on until 
   place.releaseMs = 300;
   const candidate = candidates('hand-over', events, of);
   const first = candidate('a');
-  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: patience(10_000) });
   const second = candidate('b');
-  await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: 5_000 });
+  await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: patience(5_000) });
   await first.handOver();
   await vi.waitFor(() => expect(events).toEqual(['a leads', 'b leads']), { timeout: 500 });
   await vi.waitFor(() => expect(first.leader()).toEqual({ id: 'b', url: 'http://b' }), { timeout: 1_500 });
@@ -185,4 +186,4 @@ test('one that hands over has another lead at once, says who, and goes on until 
   expect(events).toEqual(['a leads', 'b leads', 'b ends: NOT_ACTIVE, stopped']);
   await first.close();
   expect(events.at(-1)).toBe('a ends: NOT_ACTIVE, stopped');
-}, 60_000);
+});

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { patience } from '#test/support/run/slowness.ts';
 
 const MODULE = JSON.stringify(new URL('idle-memory.ts', import.meta.url).href);
 
@@ -52,22 +53,30 @@ test.concurrent.each([
   }
 });
 
-test.concurrent('memory that V8 frees after a collection has returned is given back as well: a second trim follows', async () => {
-  const worker = new Worker(trims(IDLE_MS), { eval: true });
-  try {
-    const next = async (): Promise<number> => ((await once(worker, 'message')) as [number])[0];
-    const first = await next();
-    expect((await next()) - first).toBeGreaterThan(1_000);
-  } finally {
-    await worker.terminate();
-  }
-}, 15_000);
+test.concurrent(
+  'memory that V8 frees after a collection has returned is given back as well: a second trim follows',
+  async () => {
+    const worker = new Worker(trims(IDLE_MS), { eval: true });
+    try {
+      const next = async (): Promise<number> => ((await once(worker, 'message')) as [number])[0];
+      const first = await next();
+      expect((await next()) - first).toBeGreaterThan(1_000);
+    } finally {
+      await worker.terminate();
+    }
+  },
+  patience(15_000),
+);
 
-test.concurrent('a thread is left as it is until it was idle for the time that is given', async () => {
-  const worker = new Worker(trims(9_000), { eval: true });
-  try {
-    expect(((await once(worker, 'message')) as [number])[0]).toBeGreaterThan(9_000);
-  } finally {
-    await worker.terminate();
-  }
-}, 15_000);
+test.concurrent(
+  'a thread is left as it is until it was idle for the time that is given',
+  async () => {
+    const worker = new Worker(trims(9_000), { eval: true });
+    try {
+      expect(((await once(worker, 'message')) as [number])[0]).toBeGreaterThan(9_000);
+    } finally {
+      await worker.terminate();
+    }
+  },
+  patience(15_000),
+);

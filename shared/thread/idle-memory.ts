@@ -53,6 +53,8 @@ export function returnMemoryWhenIdle({
     collect({ type: 'major', flavor: 'last-resort' });
     afterwards();
     keptBytes = heldBytes();
+    // The collection itself is no use of the thread: on a slow machine it would look busy, and not trim again.
+    use = performance.eventLoopUtilization();
   }, LOOK_MS).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

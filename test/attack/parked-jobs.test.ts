@@ -5,6 +5,7 @@ import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { avroContainer, exponentialSchema } from '#test/support/hostile-avro.ts';
 import { catalogPost, createHostileTable } from '#test/support/hostile-table.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A purge that fails every time is parked; an operator sees it and has it retried. */
 const RETRY_WAIT_MS = 50;
@@ -41,7 +42,7 @@ test('a purge that fails three times is parked, named with its reason, and tried
   const { manifests, location } = await createHostileTable(post, 'hostile', [HOSTILE]);
   expect(await parked()).toBe(0);
   await purge('hostile');
-  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(jobs, { timeout: patience(20_000) }).toHaveLength(1);
   const [job] = await jobs();
   expect(job).toMatchObject({ kind: 'purge', tenant: 'default', object: 'lake.default.hostile' });
   expect(job?.['reason']).toContain(manifests[0]);
@@ -56,11 +57,11 @@ test('a purge that fails three times is parked, named with its reason, and tried
 
   // Retried without a change it is parked again; retried after the cause is gone it succeeds.
   expect(await catalog.call('RetryJobs', { id: job?.id ?? '' })).toEqual({ jobs: 1 });
-  await expect.poll(failures, { timeout: 20_000 }).toBe(6);
+  await expect.poll(failures, { timeout: patience(20_000) }).toBe(6);
   await expect.poll(parked).toBe(1);
   await fileStorage.remove([manifests[0] ?? '']);
   expect(await catalog.call('RetryJobs', { id: '' })).toEqual({ jobs: 1 });
-  await expect.poll(parked, { timeout: 20_000 }).toBe(0);
+  await expect.poll(parked, { timeout: patience(20_000) }).toBe(0);
   await expect.poll(() => fileStorage.exists(`${location}/metadata/snap.avro`)).toBe(false);
   await expect(catalog.call('RetryJobs', { id: job?.id ?? '' })).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
   await expect(catalog.call('RetryJobs', { id: 'none' })).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
@@ -82,13 +83,13 @@ test('a purge that processes died of is parked, and not taken again', async () =
   );
   await purge('deadly');
   await catalog.sql('drop trigger as_after_crashes on catalog.dropped_table');
-  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(jobs, { timeout: patience(20_000) }).toHaveLength(1);
   expect((await jobs())[0]?.['reason']).toContain('ended while it ran');
   expect(await fileStorage.exists(dataFiles[0] ?? '')).toBe(true);
   await catalog.restart();
   expect(await parked()).toBe(1);
   await catalog.call('RetryJobs', { id: '' });
-  await expect.poll(parked, { timeout: 20_000 }).toBe(0);
+  await expect.poll(parked, { timeout: patience(20_000) }).toBe(0);
   await expect.poll(() => fileStorage.exists(dataFiles[0] ?? '')).toBe(false);
 });
 
@@ -97,7 +98,7 @@ test('other background work goes on while a purge is parked', async () => {
   await createHostileTable(post, 'stuck', [HOSTILE]);
   await createHostileTable(post, 'plain', []);
   await purge('stuck');
-  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(jobs, { timeout: patience(20_000) }).toHaveLength(1);
   await purge('plain');
   await expect
     .poll(async () => (await catalog.sql("select 1 from catalog.dropped_table where name = 'plain'")).length, {

@@ -13,6 +13,7 @@ import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import { statementRunner } from '#test/support/run-statements.ts';
 import type { StsRelay } from '#test/support/sts-relay.ts';
 import { sendRaw, signWith, storeWays, type Outcome, type Sent, type StoreWay } from './store-ways.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * Everything that somebody may try who has a right to one table, `orders`, and wants at another's files: with keys, by both endpoints that
@@ -380,7 +381,7 @@ test('what has expired or was changed is refused: a signature, an address, a key
   const target = address.uri.slice(minio.endpoint.length);
   expect((await sendRaw(minio.endpoint, { method: 'GET', target })).status).toBe(200);
   await expect
-    .poll(async () => (await sendRaw(minio.endpoint, { method: 'GET', target })).status, { timeout: 5_000 })
+    .poll(async () => (await sendRaw(minio.endpoint, { method: 'GET', target })).status, { timeout: patience(5_000) })
     .toBe(403);
 });
 

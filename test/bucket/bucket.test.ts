@@ -9,6 +9,7 @@ import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import type { StoreProxy } from '#test/support/store-proxy.ts';
 import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let store: BucketCluster;
 let minio: Minio;
@@ -103,7 +104,7 @@ test('a dropped table that is purged leaves no object', async () => {
   const { location } = (body as { metadata: { location: string } }).metadata;
   expect((await objectsBelow(minio, location)).length).toBeGreaterThan(2);
   await cluster.sql('DROP TABLE cloud.s.gone PURGE');
-  await expect.poll(() => objectsBelow(minio, location), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => objectsBelow(minio, location), { timeout: patience(20_000) }).toEqual([]);
 });
 
 test('snapshots that expire and orphans take their objects with them, by thousands, and nothing else', async () => {

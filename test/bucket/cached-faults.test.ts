@@ -4,6 +4,7 @@ import { startBucketCluster, type BucketCluster } from '#test/support/bucket-cat
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { MINIO_BUILD_MS } from '#test/support/minio.ts';
 import type { StoreProxy } from '#test/support/store-proxy.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Faults of the store while the cache is filled, which has its usual size: what it keeps of them is right. `faults.test.ts` has no cache. */
 let store: BucketCluster;
@@ -82,6 +83,6 @@ test('with a store that goes away for some seconds, and a worker that is killed 
   })();
   await isAnswered();
   await away;
-  await expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 30_000 }).toBe(200);
+  await expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: patience(30_000) }).toBe(200);
   await checkKept();
 });

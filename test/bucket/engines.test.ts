@@ -28,7 +28,7 @@ test('PyIceberg, by vended credentials', async () => {
   );
   expect(seen).toMatchObject({ rows: [1, 2, 3], kept: [1, 3], appended: [1, 3, 4] });
   hasDone('PyIceberg 0.12.0', 'vended credentials', 'create, write, read, delete');
-}, 120_000);
+});
 
 test('PyIceberg, by signatures', async () => {
   const seen: unknown = JSON.parse(
@@ -63,7 +63,7 @@ test('DuckDB’s extension, by vended credentials', async () => {
     instance.closeSync();
   }
   hasDone('DuckDB 1.5.5, iceberg extension', 'vended credentials', 'create, write, read, delete');
-}, 120_000);
+});
 
 test('the README has the matrix', async () => {
   expect(await readFile(join(projectRoot, 'catalog/README.md'), 'utf8')).toContain(printMatrix());

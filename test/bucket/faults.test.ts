@@ -6,6 +6,7 @@ import { startBucketCluster, objectsBelow, type BucketCluster } from '#test/supp
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import type { StoreProxy } from '#test/support/store-proxy.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let store: BucketCluster;
 let minio: Minio;
@@ -192,7 +193,7 @@ async function openUploads(): Promise<number> {
 
 /** A process that the test before has killed is back. */
 const answering = (): Promise<void> =>
-  expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 30_000 }).toBe(200);
+  expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: patience(30_000) }).toBe(200);
 
 test.each(['statement', 'worker', 'coordinator'] as const)(
   'a %s that ends in the middle of an upload leaves neither upload nor object',
@@ -239,5 +240,5 @@ test('a statement that fails or is cancelled while it writes leaves no object', 
   proxy.set({});
   const left = async (): Promise<readonly string[]> =>
     (await objectsBelow(minio, 's3://warehouse/lake')).filter((one) => !before.includes(one));
-  await expect.poll(left, { timeout: 15_000 }).toEqual([]);
+  await expect.poll(left, { timeout: patience(15_000) }).toEqual([]);
 });

@@ -15,6 +15,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 import { SCHEMA } from '#test/support/catalog-requests.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
 import { startStsRelay, type StsRelay } from '#test/support/sts-relay.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** How long keys live, what ends them, and that a stage's opens this stage alone. */
 
@@ -163,7 +164,7 @@ test('an upload whose id at the store nobody could keep is aborted when its time
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   await catalog.sql(`update catalog.stage_upload set store_upload_id = null, expires_at = now() where id = '${lost}'`);
   await expect
-    .poll(async () => (await open()).map(({ uploadId }) => uploadId), { timeout: 20_000 })
+    .poll(async () => (await open()).map(({ uploadId }) => uploadId), { timeout: patience(20_000) })
     .toEqual([keptAtStore]);
 });
 
@@ -175,6 +176,6 @@ test('the files of a stage whose catalog was dropped stay in the bucket, and nob
   await storage.write(`${location}/a`, Buffer.from('a'));
   expect((await catalog.rest('DELETE', '/v1/catalogs/doomed')).status).toBe(204);
   const rows = (): Promise<readonly unknown[]> => catalog.sql(`select from catalog.stage where id = '${id}'`);
-  await expect.poll(async () => (await rows()).length, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await rows()).length, { timeout: patience(20_000) }).toBe(0);
   expect(await openStorage(location, minio.key).exists(`${location}/a`)).toBe(true);
 });

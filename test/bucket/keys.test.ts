@@ -62,7 +62,7 @@ test('no worker and no coordinator has the long-lived secret, in memory, environ
   for (const pid of pids) expect(await processHolds(pid, minio.key.secretAccessKey), String(pid)).toBe(false);
   // The search finds what is there: the catalog opens the bucket with it.
   expect(await processHolds(await cluster.pidOf('catalog'), minio.key.secretAccessKey)).toBe(true);
-}, 120_000);
+});
 
 test('a new key of the file encrypts the secrets again, and the bucket opens as before', async () => {
   expect(await cluster.cliOk(['admin', 'secrets', 'rotate'])).toContain('2 secrets are encrypted with a new key');

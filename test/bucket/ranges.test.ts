@@ -9,6 +9,7 @@ import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The bytes that scans fetch, and those that the cache keeps of them: it has room for 8 MiB. */
 let minio: Minio;
@@ -136,6 +137,6 @@ test('objects that the cache has no room for are spill: SPILL_LIMIT names the ta
   ]);
   const inUse = async (): Promise<readonly string[]> =>
     (await readdir(cluster.dataDir, { recursive: true })).filter((name) => /held\/.*\.parquet/.test(name));
-  await expect.poll(inUse, { timeout: 2_000 }).toEqual([]);
+  await expect.poll(inUse, { timeout: patience(2_000) }).toEqual([]);
   expect(await cluster.sql('SELECT max(few), count(*) FROM cloud.r.wide')).toEqual([[99, ROWS]]);
 });

@@ -9,6 +9,7 @@ import { settingsEnv } from '#test/support/cluster.ts';
 import { FlightClient } from '#test/support/flight-client.ts';
 import { MINIO_BUILD_MS } from '#test/support/minio.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Statements of every kind over a bucket; then the secrets of all keys are looked for wherever somebody can look. */
 
@@ -77,7 +78,9 @@ test('no secret of a temporary key is in a plan, an error, a ticket, a log, a hi
   expect(secrets.length).toBeGreaterThan(6);
   const headers = { authorization: `Bearer ${await cluster.token()}` };
   const get = async (path: string): Promise<string> => (await fetch(cluster.queryUrl + path, { headers })).text();
-  await expect.poll(() => get('/api/query-history?limit=100'), { timeout: 20_000 }).toContain('cloud.k.failed');
+  await expect
+    .poll(() => get('/api/query-history?limit=100'), { timeout: patience(20_000) })
+    .toContain('cloud.k.failed');
   const places: Record<string, string | Buffer> = {
     ...texts,
     'log of the launcher': cluster.log,
@@ -87,7 +90,7 @@ test('no secret of a temporary key is in a plan, an error, a ticket, a log, a hi
     'metrics of the coordinator': await get('/metrics'),
   };
   for (const id of profiles) {
-    await expect.poll(() => get(`/api/query-history/${id}/profile`), { timeout: 20_000 }).toContain('stages');
+    await expect.poll(() => get(`/api/query-history/${id}/profile`), { timeout: patience(20_000) }).toContain('stages');
     places[`profile ${id}`] = await get(`/api/query-history/${id}/profile`);
   }
   for (const name of await readdir(cluster.dataDir, { recursive: true })) {
@@ -98,7 +101,7 @@ test('no secret of a temporary key is in a plan, an error, a ticket, a log, a hi
   expect(found(places, secrets)).toEqual([]);
   // The search finds what is there.
   expect(found({ here: `x${secrets[0]}x` }, secrets)).toEqual(['here']);
-}, 120_000);
+});
 
 /** All rows of all tables, as text. */
 async function rowsOf(url: string): Promise<Readonly<Record<string, string>>> {

@@ -12,6 +12,7 @@ import { compileJava, FLIGHT_JDBC, java, mavenFile } from '#test/support/java.ts
 import { postgresProgram } from '#test/support/postgres-programs.ts';
 import { pythonIn } from '#test/support/python.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * The doors show a certificate; every client of Flight SQL decides by itself whether it takes it, and so does libpq of the Postgres wire with
@@ -59,7 +60,7 @@ async function install({ cert, key }: IssuedCertificate): Promise<void> {
 /** Installs a certificate while the doors are open, and waits until they show it. */
 async function change(to: IssuedCertificate): Promise<void> {
   await install(to);
-  await expect.poll(shown, { timeout: 10_000 }).toBe(to.cert.replaceAll('\r', '').trim());
+  await expect.poll(shown, { timeout: patience(10_000) }).toBe(to.cert.replaceAll('\r', '').trim());
 }
 
 const shown = (): Promise<string> =>

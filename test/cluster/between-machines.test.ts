@@ -123,7 +123,7 @@ test('a worker with a certificate of its own joins, and only an operator drains 
   expect(await drain(operator)).toMatchObject({ code: 0 });
   expect(await worker.ended).toBe(0);
   await expect.poll(liveWorkers, { timeout: NOTICED_MS_MAX }).toBe(2);
-}, 120_000);
+});
 
 /** A client of etcd with the given certificate. */
 function etcdAs(tls: TlsSettings): { readonly client: Etcd3; readonly files: TlsFiles; [Symbol.dispose](): void } {
@@ -232,7 +232,7 @@ test('members that etcd names and that cannot prove themselves are ignored, told
     for (const name of [...addresses, 'text', 'null']) await etcd.remove(key(name));
     for (const { close } of rogues) close();
   }
-}, 120_000);
+});
 
 test('the secret is replaced while queries run, twice, and none fails; then the first one is refused', async () => {
   const first = secret();
@@ -266,7 +266,7 @@ test('the secret is replaced while queries run, twice, and none fails; then the 
   const old = await cluster.cli(['token'], { ...settingsEnv(operator), SKEIN_CLUSTER_SECRET: first });
   expect([old.code, old.stderr]).toEqual([3, expect.stringContaining('services of the cluster')]);
   expect(await cluster.cliOk(['token'], settingsEnv(operator))).toMatch(/^ey/);
-}, 120_000);
+});
 
 test('certificates are replaced while queries run; a worker that starts later has the new one', async () => {
   const before = await staged();
@@ -280,7 +280,7 @@ test('certificates are replaced while queries run; a worker that starts later ha
   await cluster.event(({ event, service }) => event === 'restarted' && service === victim.name);
   await expect.poll(liveWorkers, { timeout: NOTICED_MS_MAX }).toBe(2);
   expect(await staged()).toEqual(before);
-}, 120_000);
+});
 
 test('a service beyond loopback without certificates does not start, and says what it needs', async () => {
   const env = {
@@ -297,4 +297,4 @@ test('a service beyond loopback without certificates does not start, and says wh
     env: { SKEIN_INTERNAL_HOST: '0.0.0.0' },
   });
   expect([up.code, up.stdout]).toEqual([2, expect.stringContaining('need mutual TLS')]);
-}, 120_000);
+});

@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { machineSlowness } from '#test/support/run/machine-speed.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 /**
@@ -32,7 +33,7 @@ beforeAll(async () => {
   metrics = WorkerMetrics.of(cluster);
 });
 
-test('over 100 cancels (DELETE, disconnect, timeout) the worker stops within 200 ms at the 95th percentile', async () => {
+test('over 100 cancels (DELETE, disconnect, timeout) the worker stops within 200 ms at the 95th percentile, on a slow machine as much later', async () => {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     for (const way of WAYS)
@@ -40,7 +41,7 @@ test('over 100 cancels (DELETE, disconnect, timeout) the worker stops within 200
   }
   const p95 = must(times.sort((a, b) => a - b).at(Math.ceil(times.length * 0.95) - 1), 'times');
   expect(times.length).toBe(ROUNDS * WAYS.length);
-  expect(p95).toBeLessThan(P95_MS_MAX);
+  expect(p95).toBeLessThan(P95_MS_MAX * machineSlowness());
 }, 240_000);
 
 test('after the cancels the spool and the spill folders are empty, and the next query is answered', async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'] });
   await cluster.sql('CREATE SCHEMA lake.parts');
   await cluster.sql('CREATE STAGE lake.parts.box');
-}, 120_000);
+});
 afterAll(() => cluster?.stop());
 
 beforeEach(async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await cluster.sql(`CREATE TABLE ${SECOND}.s.only_here (a INT)`, { token });
   await cluster.sql(`CREATE SCHEMA ${SECOND}."s.deep"`, { token });
   await cluster.sql(`CREATE TABLE ${SECOND}."s.deep".nested (a INT)`, { token });
-}, 60_000);
+});
 
 const inSession = (sessionId: string) => (sql: string) => cluster.query(sql, { token, sessionId });
 

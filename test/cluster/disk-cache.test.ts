@@ -27,7 +27,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster({ workers: 2, args: ['--worker-cores', '1', ...READ_FILES] });
   await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
   await cluster.sql("SET skein.distribution = 'force'", { sessionId: FORCED });
-}, 120_000);
+});
 afterAll(() => cluster?.stop());
 
 /** The answers to queries, each whole and divided, over the files and over their copies. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Only root may mount a file system; `test/announce.ts` says so. */
 describe.runIf(process.getuid?.() === 0)('a warehouse on a file system of 24 MB', () => {
@@ -18,7 +19,7 @@ describe.runIf(process.getuid?.() === 0)('a warehouse on a file system of 24 MB'
       env: { SKEIN_BOOTSTRAP_WAREHOUSE: `file://${warehouse}`, SKEIN_COORDINATOR_RESULT_BYTES_MAX: `${2 ** 20}` },
     });
     await ok('CREATE SCHEMA lake.full');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await cluster?.stop();
@@ -64,7 +65,7 @@ describe.runIf(process.getuid?.() === 0)('a warehouse on a file system of 24 MB'
     expect([gone.status, gone.body.error]).toEqual([413, 'RESULT_TOO_LARGE']);
     expect((await ok('SELECT max(length(t)) FROM lake.full.returned')).rows).toEqual([[100]]);
     await ok('DROP TABLE lake.full.returned PURGE');
-    await expect.poll(() => files(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => files(), { timeout: patience(10_000) }).toEqual([]);
   });
 
   test('rows that do not fit: STORAGE_FULL, no snapshot, no table and no file', async () => {

@@ -6,6 +6,7 @@ import { projectRoot, type Cluster } from '#test/support/cluster.ts';
 import type { Json } from '#shared/json.ts';
 import { python } from '#test/support/python.ts';
 import { filesBelow, hasLocalFiles, sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const SCHEMA = 'lake.dml';
 let cluster: Cluster;
@@ -50,7 +51,9 @@ test('a DELETE that fails or finds nothing leaves no file, and one that succeeds
   expect(await filesOf('failing')).toEqual(before);
   expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 10`)).toEqual([[10]]);
   await expect
-    .poll(async () => (await filesOf('failing')).filter((file) => file.endsWith('.puffin')), { timeout: 10_000 })
+    .poll(async () => (await filesOf('failing')).filter((file) => file.endsWith('.puffin')), {
+      timeout: patience(10_000),
+    })
     .toEqual([]);
   // The file that was written anew, and manifest and list of the snapshot with it: the old one with its file as deleted, the new one's.
   expect(await filesOf('failing')).toHaveLength(before.length + 4);
@@ -81,7 +84,7 @@ test('statements that meet on one table: each deletes its rows, and inserted row
   expect(left).toBe(400 + inserted - deleted);
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${table} WHERE id < 200`)).toEqual([[0]]);
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${table} WHERE id BETWEEN 200 AND 389`)).toEqual([[190]]);
-}, 60_000);
+});
 
 test('with isolation level snapshot a DELETE does not begin again for rows that came later', async () => {
   const table = `${SCHEMA}.snapshots`;
@@ -106,7 +109,9 @@ test('an UPDATE evaluates values and condition once, and leaves no file but thos
   expect(seen).toEqual([50_000, 50_000, count]);
   const listed = await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."changed$files"`);
   await expect
-    .poll(async () => (await filesOf('changed')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
+    .poll(async () => (await filesOf('changed')).filter((file) => /staged|puffin/.test(file)), {
+      timeout: patience(10_000),
+    })
     .toEqual([]);
   const data = (await filesOf('changed')).filter((file) => file.endsWith('.parquet'));
   // Those of the first snapshot are there, too.
@@ -114,8 +119,8 @@ test('an UPDATE evaluates values and condition once, and leaves no file but thos
   const before = await filesOf('changed');
   const { body } = await cluster.query(`UPDATE ${table} SET x = CAST('n' || id AS DOUBLE)`);
   expect(body.error).toBe('INVALID_CAST');
-  await expect.poll(() => filesOf('changed'), { timeout: 10_000 }).toEqual(before);
-}, 60_000);
+  await expect.poll(() => filesOf('changed'), { timeout: patience(10_000) }).toEqual(before);
+});
 
 test('UPDATEs that meet on the same rows are all there', async () => {
   const table = `${SCHEMA}.counters`;
@@ -125,7 +130,7 @@ test('UPDATEs that meet on the same rows are all there', async () => {
   );
   expect(answers).toEqual(Array.from({ length: 5 }, () => [[50]]));
   expect(await cluster.sql(`SELECT sum(n)::INT, max(n), count(*)::INT FROM ${table}`)).toEqual([[250, 5, 100]]);
-}, 60_000);
+});
 
 test('INSERT OVERWRITEs that meet on one table: each sees the rows of the one before, and none of an INSERT is lost', async () => {
   const table = `${SCHEMA}.replaced`;
@@ -148,7 +153,7 @@ test('INSERT OVERWRITEs that meet on one table: each sees the rows of the one be
     `SELECT operation, count(*)::INT FROM ${SCHEMA}."replaced$snapshots" GROUP BY 1 ORDER BY 1`,
   );
   expect(operations[1]).toEqual(['overwrite', 4]);
-}, 60_000);
+});
 
 test('RETURNING answers the rows that were written, however they were made up, and leaves no file but theirs', async () => {
   const table = `${SCHEMA}.returned`;
@@ -169,9 +174,11 @@ test('RETURNING answers the rows that were written, however they were made up, a
   expect(deleted.length + left.length).toBe(5000);
   expect(left.filter(([id]) => deleted.some(([gone]) => gone === id))).toEqual([]);
   await expect
-    .poll(async () => (await filesOf('returned')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
+    .poll(async () => (await filesOf('returned')).filter((file) => /staged|puffin/.test(file)), {
+      timeout: patience(10_000),
+    })
     .toEqual([]);
-}, 60_000);
+});
 
 test('rows of RETURNING that are many wait on disk', async () => {
   const table = `${SCHEMA}.returned`;
@@ -183,7 +190,7 @@ test('rows of RETURNING that are many wait on disk', async () => {
   const { body } = await cluster.query(`DELETE FROM ${table} RETURNING CAST('n' || nullif(id, 0) AS INTEGER)`);
   expect(body.error).toBe('INVALID_CAST');
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[200_000]]);
-}, 60_000);
+});
 
 test.each([
   [
@@ -244,7 +251,7 @@ test('more schemas than a page of the catalog has are all shown, and one of the 
   });
   await each((name) => cluster.sql(`DROP SCHEMA dml_many.${name}`));
   await cluster.sql('DROP CATALOG dml_many');
-}, 120_000);
+});
 
 test('values of a request stand wherever an expression may, also in RETURNING', async () => {
   const table = `${SCHEMA}.valued`;
@@ -264,7 +271,7 @@ test('values of a request stand wherever an expression may, also in RETURNING', 
   expect(
     await rows(`DELETE FROM ${table} USING (VALUES ($1)) AS v(id) WHERE valued.id = v.id RETURNING name`, [3]),
   ).toEqual([['c']]);
-}, 60_000);
+});
 
 test('MERGEs that meet insert each row once', async () => {
   const table = `${SCHEMA}.merged`;
@@ -276,7 +283,7 @@ test('MERGEs that meet insert each row once', async () => {
   expect(await cluster.sql(`SELECT count(*)::INT, count(DISTINCT id)::INT, min(n), max(n) FROM ${table}`)).toEqual([
     [50, 50, 4, 4],
   ]);
-}, 60_000);
+});
 
 describe('PyIceberg reads what is left', () => {
   const inspect = async (

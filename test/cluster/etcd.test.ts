@@ -7,6 +7,7 @@ import { startEtcd } from '#test/support/etcd.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 import { gauge, startWorkerProcess, workerSettings } from '#test/support/worker-process.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A lease lasts 5 s; a killed holder's key may stay that long, and the list of members comes every 5 s at the latest. */
 const NOTICED_MS_MAX = 15_000;
@@ -72,7 +73,7 @@ test('a worker that joins takes work of a query that runs', async () => {
   });
   await expect.poll(() => gauge(joined, 'tasks'), { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
   expect(await answer).toEqual(expected);
-  await expect.poll(() => gauge(joined, 'tasks'), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => gauge(joined, 'tasks'), { timeout: patience(10_000) }).toBe(0);
   expect(await gauge(joined, 'spool_bytes')).toBe(0);
 }, 240_000);
 

@@ -7,6 +7,7 @@ import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { failureOf, FlightClient, ticketOf, unpacked, valuesOf } from '#test/support/flight-client.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The actions of Flight SQL: sessions, transactions, results that are cancelled and renewed. */
 let cluster: Cluster;
@@ -266,7 +267,7 @@ describe('a result', () => {
     expect(decodeMessage('CancelFlightInfoResult', must(answer, 'a result')).status).toBe('CANCEL_STATUS_CANCELLED');
     const running = async (): Promise<number> =>
       (await cluster.sql('SHOW QUERIES')).filter((row) => row.includes(query)).length;
-    await expect.poll(running, { timeout: 5_000 }).toBe(0);
+    await expect.poll(running, { timeout: patience(5_000) }).toBe(0);
     expect(await failureOf(cancel())).toMatchObject({ code: status.NOT_FOUND });
   });
 
@@ -279,6 +280,6 @@ describe('a result', () => {
     await once(call, 'data');
     expect(await running()).toBe(1);
     call.cancel();
-    await expect.poll(running, { timeout: 5_000 }).toBe(0);
+    await expect.poll(running, { timeout: patience(5_000) }).toBe(0);
   });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const started = await startPairs(LEASE_MS);
   stack = started;
   ({ catalog, second, pairs } = started);
-}, 120_000);
+});
 
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
@@ -310,7 +310,7 @@ test(`no stale read in ${CASES} random runs of four clients over wires that dela
   await fc.assert(property, { numRuns: CASES, seed: fixedSeed(), endOnFailure: true });
   // Otherwise the clients have seen nothing but errors.
   expect(told).toBeGreaterThan(CASES * 4);
-}, 120_000);
+});
 
 const listSteps = fc.array(
   fc.record({
@@ -344,7 +344,7 @@ test(`no stale list in ${CASES} random runs of four clients that make, rename an
   );
   await fc.assert(property, { numRuns: CASES, seed: fixedSeed(), endOnFailure: true });
   expect(told).toBeGreaterThan(CASES * 6);
-}, 120_000);
+});
 
 const okBody = (body: QueryBody): Answer => ({ status: 200, body });
 

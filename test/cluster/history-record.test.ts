@@ -17,7 +17,7 @@ let document: ApiDocument;
 beforeAll(async () => {
   ({ cluster } = await sharedFixture());
   document = new ApiDocument(await (await fetch(`${cluster.queryUrl}/openapi.json`)).json());
-}, 60_000);
+});
 
 /** A path of the API, its answer checked against the OpenAPI document. */
 async function get<T>(path: string, token?: string): Promise<T> {
@@ -51,7 +51,7 @@ describe('the list', () => {
     await cluster.query(LATE, { token: ann, timeoutMs: 200 });
     await cluster.sql('SHOW SCHEMAS', { token: ann });
     await cluster.sql('SELECT 1 AS of_bob', { token: bob });
-  }, 60_000);
+  });
 
   const texts = async (parameters: string): Promise<readonly string[]> =>
     (await history(parameters, ann)).map(({ sql }) => sql);

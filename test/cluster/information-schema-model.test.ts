@@ -50,7 +50,7 @@ beforeAll(async () => {
   const rows = await plain.run('SELECT table_catalog, table_schema, table_name FROM "both".tables');
   if (rows.kind !== 'rows') throw new Error(rows.message);
   expect(bagDifferences(rows.rows, made)).toBeNull();
-}, 120_000);
+});
 afterAll(() => duckdb?.closeSync());
 
 type Made = {
@@ -321,4 +321,4 @@ test(`${RUNS} random statements give what plain DuckDB gives over the same rows,
   });
   await fc.assert(property, { numRuns: RUNS, seed: fixedSeed(), endOnFailure: true });
   expect(withRows).toBeGreaterThan(RUNS / 3);
-}, 120_000);
+});

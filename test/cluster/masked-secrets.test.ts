@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A text of the form of a secret of ours is kept nowhere, wherever a client has put it by mistake. */
 let cluster: Cluster;
@@ -77,12 +78,14 @@ test('in statements, sources, settings and names, with the errors that they caus
   // The statement asks for itself.
   expect(found(await answered(`SHOW QUERIES -- ${secret('skein_pat_')}`, secret('skein_pat_')))).toEqual([]);
   expect(found(await get('/api/query-history?limit=100'))).toEqual([]);
-  await expect.poll(() => get(`/api/query-history/${filtered.queryId}/profile`), { timeout: 30_000 }).toContain('_***');
+  await expect
+    .poll(() => get(`/api/query-history/${filtered.queryId}/profile`), { timeout: patience(30_000) })
+    .toContain('_***');
   expect(found(await get(`/api/query-history/${filtered.queryId}/profile`))).toEqual([]);
   const stored = (): Promise<string> => storedIn('coordinator.query_history');
   // The records, with what is masked in them, come soon; the last has the source of the last statement.
   await expect
-    .poll(async () => (await stored()).includes('SHOW QUERIES -- skein_pat_***'), { timeout: 30_000 })
+    .poll(async () => (await stored()).includes('SHOW QUERIES -- skein_pat_***'), { timeout: patience(30_000) })
     .toBe(true);
   expect(found(await stored())).toEqual([]);
   expect(found(await storedIn('catalog.user_audit_log'))).toEqual([]);

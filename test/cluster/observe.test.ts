@@ -5,6 +5,7 @@ import { SKEIN_RELEASE } from '#shared/release.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The view of a cluster while it works: resource groups and workers, over HTTP and SQL. */
 const TENANT = 'observed';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   document = new ApiDocument(await (await fetch(`${cluster.queryUrl}/openapi.json`)).json());
   await cluster.cliOk(['admin', 'tenant', 'create', TENANT, '--user', ADMIN]);
   token = await cluster.token({ tenant: TENANT, user: ADMIN });
-}, 60_000);
+});
 afterEach(() => {
   for (const stream of streams.splice(0)) stream.abort();
 });
@@ -82,9 +83,11 @@ describe('/api/qos/stats', () => {
     const stream = await holdQuery(randomUUID());
     const sum = (all: Stats['mlfq'][string] | undefined): number =>
       (all as readonly number[]).reduce((a, b) => a + b, 0);
-    await expect.poll(async () => (await stats()).mlfq['tracked_queries'], { timeout: 10_000 }).toBeGreaterThan(0);
     await expect
-      .poll(async () => sum((await stats()).mlfq['level_scheduled_ms']), { timeout: 10_000 })
+      .poll(async () => (await stats()).mlfq['tracked_queries'], { timeout: patience(10_000) })
+      .toBeGreaterThan(0);
+    await expect
+      .poll(async () => sum((await stats()).mlfq['level_scheduled_ms']), { timeout: patience(10_000) })
       .toBeGreaterThan(sum(before['level_scheduled_ms']));
     stream.abort();
   });
@@ -112,7 +115,7 @@ describe('resource groups', () => {
     expect(Number(rows[0]?.[1])).toBeGreaterThanOrEqual(1);
     stream.abort();
     const left = (): Promise<unknown> => cluster.sql('SHOW RESOURCE GROUPS', { token });
-    await vi.waitFor(async () => expect(await left()).toEqual([expect.arrayContaining(['root'])]), 10_000);
+    await vi.waitFor(async () => expect(await left()).toEqual([expect.arrayContaining(['root'])]), patience(10_000));
   });
 
   test('the CPU time of a group grows while its query runs', async () => {
@@ -124,9 +127,9 @@ describe('resource groups', () => {
       return Number(rows.find(([path]) => path === `root.${TENANT}`)?.at(-1) ?? 0);
     };
     const before = await timeOf();
-    await expect.poll(timeOf, { timeout: 20_000 }).toBeGreaterThan(before + 100);
+    await expect.poll(timeOf, { timeout: patience(20_000) }).toBeGreaterThan(before + 100);
     const first = await timeOf();
-    await expect.poll(timeOf, { timeout: 20_000 }).toBeGreaterThan(first + 100);
+    await expect.poll(timeOf, { timeout: patience(20_000) }).toBeGreaterThan(first + 100);
     await cluster.sql(`KILL QUERY '${queryId}'`, { token });
     expect((await running).body.error).toBe('QUERY_CANCELLED');
   });
@@ -268,7 +271,7 @@ test('the cluster shows its coordinator, and its workers with what they do', asy
     const shown = await get<Shown>('/api/cluster');
     expect(sum(shown, (one) => one.running_tasks)).toBeGreaterThanOrEqual(1);
     expect(sum(shown, (one) => one.threads)).toBeGreaterThanOrEqual(1);
-  }, 10_000);
+  });
   const live = { state: 'live', version: SKEIN_RELEASE, slots: expect.any(Number) as number };
   expect(await get('/api/cluster')).toMatchObject({
     coordinator: { version: SKEIN_RELEASE },

@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ReadyLine } from '#cli/cluster-file.ts';
 import { projectRoot, run } from '../support/cluster.ts';
+import { patience } from '../support/run/slowness.ts';
 
 /** The package as `npm pack` makes it, installed in a folder of its own with the project's dependencies. */
 let folder: string;
 const skein = (...args: readonly string[]) =>
-  run('node', [join(folder, 'node_modules/skein-sql/cli/skein.js'), ...args], { cwd: folder, timeoutMs: 180_000 });
+  run('node', [join(folder, 'node_modules/skein-sql/cli/skein.js'), ...args], {
+    cwd: folder,
+    timeoutMs: patience(180_000),
+  });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skein-package-'));
-  const packed = await run('npm', ['pack', '--pack-destination', folder], { timeoutMs: 120_000 });
+  const packed = await run('npm', ['pack', '--pack-destination', folder], { timeoutMs: patience(120_000) });
   expect(packed.code, packed.stderr).toBe(0);
   const target = join(folder, 'node_modules/skein-sql');
   await mkdir(target, { recursive: true });
@@ -23,11 +27,11 @@ beforeAll(async () => {
     if (!name.startsWith('.'))
       await symlink(join(projectRoot, 'node_modules', name), join(folder, 'node_modules', name));
   }
-}, 240_000);
+}, patience(240_000));
 
 afterAll(async () => {
   await skein('down', '--data-dir', 'data');
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 test('the package has no tests and no sources but those by which a release is told', async () => {
@@ -42,15 +46,19 @@ test('the package has no tests and no sources but those by which a release is to
   ]);
 });
 
-test('a cluster starts from the package, loads and answers', async () => {
-  const up = skein('up', '--data-dir', 'data', '--port-base', '0');
-  await expect.poll(() => readReady(), { timeout: 60_000 }).not.toBeNull();
-  expect(await skein('load', 'tpch', '--scale', '0.01', '--data-dir', 'data')).toMatchObject({ code: 0 });
-  const answer = await skein('sql', '--data-dir', 'data', '-e', 'SELECT count(*) AS n FROM lake.tpch.lineitem');
-  expect(answer).toEqual({ code: 0, stdout: 'n\n60175\n', stderr: '' });
-  expect(await skein('down', '--data-dir', 'data')).toMatchObject({ code: 0 });
-  expect((await up).code).toBe(0);
-}, 240_000);
+test(
+  'a cluster starts from the package, loads and answers',
+  async () => {
+    const up = skein('up', '--data-dir', 'data', '--port-base', '0');
+    await expect.poll(() => readReady(), { timeout: patience(60_000) }).not.toBeNull();
+    expect(await skein('load', 'tpch', '--scale', '0.01', '--data-dir', 'data')).toMatchObject({ code: 0 });
+    const answer = await skein('sql', '--data-dir', 'data', '-e', 'SELECT count(*) AS n FROM lake.tpch.lineitem');
+    expect(answer).toEqual({ code: 0, stdout: 'n\n60175\n', stderr: '' });
+    expect(await skein('down', '--data-dir', 'data')).toMatchObject({ code: 0 });
+    expect((await up).code).toBe(0);
+  },
+  patience(240_000),
+);
 
 const readReady = async (): Promise<ReadyLine | null> => {
   const text = await readFile(join(folder, 'data/ready.json'), 'utf8').catch(() => null);

@@ -10,6 +10,7 @@ import { startCluster, type QueryBody, type StartedCluster } from '#test/support
 import { FlightClient } from '#test/support/flight-client.ts';
 import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '#test/support/otlp-receiver.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * Secrets of every kind go through a cluster whose catalog and coordinator are killed meanwhile, again and again. Afterwards they are looked
@@ -44,7 +45,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skein-planted-'));
   const env = { ...RESTARTS_SOON, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SKEIN_LOG_LEVEL: 'debug' };
   cluster = await startCluster({ dataDir: folder, workers: 1, env });
-}, 120_000);
+});
 afterAll(async () => {
   await cluster?.stop();
   await collector?.[Symbol.asyncDispose]();
@@ -177,7 +178,7 @@ test(
       process.kill(await cluster.pidOf(kill % 2 === 0 ? 'catalog' : 'coordinator'), 'SIGKILL');
       await Promise.all(running);
       // All is there again.
-      await expect.poll(() => send('SELECT 1'), { timeout: 30_000 }).toMatchObject({ rows: [[1]] });
+      await expect.poll(() => send('SELECT 1'), { timeout: patience(30_000) }).toMatchObject({ rows: [[1]] });
     }
     await round(i);
     const history = await cluster.sql('SELECT * FROM (SHOW QUERY HISTORY LIMIT 500)');

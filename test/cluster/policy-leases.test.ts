@@ -23,7 +23,7 @@ beforeAll(async () => {
     catalog,
     pairs: [near, cut],
   } = started);
-}, 120_000);
+});
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
 async function sql({ queryUrl }: Pair, text: string): Promise<QueryBody> {

@@ -118,7 +118,7 @@ beforeAll(async () => {
     await putStageFile(cluster, 'lake.kills.box', `ten/${i}.csv`, rows.join(''));
   }
   processes = await pids();
-}, 120_000);
+});
 
 afterAll(async () => {
   await database?.end();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   [ours, theirs] = await Promise.all([opened(url.href), opened(postgres.url)]);
   await both((wire) => wire.query(`CREATE SCHEMA ${SCHEMA}; SET search_path = ${SCHEMA}`));
   await both((wire) => wire.query('CREATE TABLE t (a INTEGER, b TEXT)'));
-}, 120_000);
+});
 afterAll(async () => {
   await ours.query(`ROLLBACK; DROP TABLE t; DROP SCHEMA ${SCHEMA}`);
   await Promise.all([ours[Symbol.asyncDispose](), theirs[Symbol.asyncDispose]()]);
@@ -190,7 +190,7 @@ test('one script of messages: the same bytes', async () => {
     }
   }
   expect(different.join('\n\n')).toBe('');
-}, 120_000);
+});
 
 /** A statement of a random run; those that fail, too. */
 function drawStatement(random: Random): string {

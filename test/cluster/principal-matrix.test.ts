@@ -59,7 +59,7 @@ beforeAll(async () => {
     ...['bot', 'other_bot', 'boss_bot'].map((name) => `CREATE SERVICE ACCOUNT ${name}`),
     ...['holder', 'boss', 'gone', 'boss_bot'].flatMap(given),
   );
-}, 120_000);
+});
 
 /** A statement about a target `t`, and what makes its success undone. */
 type Statement = readonly [sql: (t: string) => string, undo?: (t: string) => readonly string[]];

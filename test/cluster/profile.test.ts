@@ -5,6 +5,7 @@ import type { QueryRunProfile, StageProfile } from '#coordinator/profile/profile
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster, QueryRequest } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** `GET /api/query-history/{query_id}/profile`: how queries ran, on two workers. Who else of a tenant sees it: `history.system.test.ts`. */
 const RIVAL = 'profiled';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await cluster.sql("SET skein.distribution = 'force'", session);
   await cluster.sql("SET skein.join_distribution = 'partitioned'", session);
   await cluster.sql("SET skein.partitions = '2'", session);
-}, 60_000);
+});
 afterEach(() => {
   for (const stream of streams.splice(0)) stream.abort();
 });
@@ -162,7 +163,7 @@ test('a query that runs tells what is known so far, and what was stopped once it
   expect((await ask(queryId)).body.queries?.[0]?.runMs).toBeGreaterThan(body.queries?.[0]?.runMs ?? Infinity);
   stream.abort();
   await expect
-    .poll(async () => (await ask(queryId)).body, { timeout: 10_000 })
+    .poll(async () => (await ask(queryId)).body, { timeout: patience(10_000) })
     .toMatchObject({
       status: 'cancelled',
       queries: [{ stages: [{ state: 'stopped', tasks: [{ state: 'stopped' }] }] }],

@@ -42,7 +42,7 @@ beforeAll(async () => {
     const answer = (await response.json()) as { readonly access_token: string; readonly scope: string };
     return { token: answer.access_token, granted: answer.scope };
   };
-}, 60_000);
+});
 
 async function status(operation: string, token: string, body?: object): Promise<number> {
   const [method = '', path = ''] = operation.split(' ');

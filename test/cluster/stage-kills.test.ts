@@ -9,6 +9,7 @@ import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { storedFiles } from '#test/support/stage-files.ts';
 import { UploadClient } from '#test/support/upload-client.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Large uploads, and uploads while processes are killed: a file is in the stage as it was sent, or not at all. */
 let cluster: StartedCluster;
@@ -76,7 +77,9 @@ test('kill -9 of the coordinator and of the catalog amid uploads: what is answer
   await killing;
   expect(outcomes.every(([, isThere]) => isThere)).toBe(true);
   await expect
-    .poll(async () => (await cluster.query('SELECT count(*)::INT FROM (LIST @inbox)')).body.rows, { timeout: 30_000 })
+    .poll(async () => (await cluster.query('SELECT count(*)::INT FROM (LIST @inbox)')).body.rows, {
+      timeout: patience(30_000),
+    })
     .toEqual([[bytes.size]]);
   await cluster.cliOk(['get', '@inbox', join(folder, 'all')]);
   const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');

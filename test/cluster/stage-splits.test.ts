@@ -29,7 +29,7 @@ beforeAll(async () => {
     await cluster.sql(`COPY INTO ${BOX}/${name} FROM (${rows}) FILE_FORMAT = (${written}) ${options}`);
   }
   await cluster.sql("SET skein.distribution = 'force'", session);
-}, 120_000);
+});
 afterAll(() => cluster?.stop());
 
 /** The numbers of tasks of the stages that read a file, by EXPLAIN ANALYZE. */

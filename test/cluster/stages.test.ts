@@ -6,6 +6,7 @@ import { AdminClients } from '#test/support/admin-clients.ts';
 import { STAGE_OPERATIONS } from '#test/support/no-stages.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Stages: made, filled by signed URLs, listed, emptied and dropped, over a cluster's own HTTP. */
 const SCOPES = 'catalog:read namespace:read table:read table:write';
@@ -160,7 +161,9 @@ describe('a signed URL', () => {
     ]);
     expect((await errorOf(put(`${url}x`, 'abc')))[1]).toBe('URL_NOT_VALID');
     const short = await presign('one.csv', { expires_in: 1 });
-    await expect.poll(async () => (await errorOf(put(short.url, 'abc')))[2], { timeout: 5_000 }).toMatch(/has expired/);
+    await expect
+      .poll(async () => (await errorOf(put(short.url, 'abc')))[2], { timeout: patience(5_000) })
+      .toMatch(/has expired/);
     expect(
       (await post('presign', { stage: 'files.inbox', files: [{ path: 'a' }], expires_in: 9_999_999 })).body,
     ).toMatchObject({ error: 'INVALID_REQUEST' });
@@ -275,7 +278,7 @@ describe('an upload in parts', () => {
     const [{ url }] = (body as unknown as { readonly parts: readonly [{ readonly url: string }] }).parts;
     expect((await put(url, part(1))).status).toBe(200);
     expect(await leftInStages()).toHaveLength(1);
-    await expect.poll(leftInStages, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(leftInStages, { timeout: patience(10_000) }).toEqual([]);
     await cluster.sql('DROP STAGE files.brief');
   });
 
@@ -286,7 +289,7 @@ describe('an upload in parts', () => {
     expect((await put(url, 'x')).status).toBe(200);
     expect(await leftInStages()).toHaveLength(1);
     await cluster.sql('DROP STAGE files.doomed');
-    await expect.poll(leftInStages, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(leftInStages, { timeout: patience(10_000) }).toEqual([]);
     expect((await errorOf(put(url, 'x')))[1]).toBe('STAGE_NOT_FOUND');
   });
 });

@@ -133,7 +133,7 @@ test('the active one killed: one of the others takes over, ends what it left, an
   await metrics.until('skein_worker_tasks', (n) => n === 0, 15_000);
   expect(await metrics.sum('skein_worker_spool_bytes')).toBe(0);
   await untilStandby(otherThan(active));
-}, 120_000);
+});
 
 test('the active one hangs: it is fenced by the epoch of the next, and its queries end when it wakes', async () => {
   const metrics = WorkerMetrics.of(cluster);
@@ -155,7 +155,7 @@ test('the active one hangs: it is fenced by the epoch of the next, and its queri
   expect([status, body['error']]).toEqual([503, 'NOT_ACTIVE']);
   await untilStandby(active);
   expect((await query(standby, 'SELECT 3')).body['rows']).toEqual([[3]]);
-}, 120_000);
+});
 
 /** A connection of the Postgres wire to one of the two. */
 async function connect(url: string): Promise<pg.Client> {
@@ -206,4 +206,4 @@ test('SIGTERM: the standby leads at once, what runs ends there within its time, 
   expect([ended.status, ended.body['error']]).toEqual([503, 'NOT_ACTIVE']);
   expect(performance.now() - startMs).toBeLessThan(DRAIN_MS + 5_000);
   await metrics.until('skein_worker_tasks', (n) => n === 0, 15_000);
-}, 120_000);
+});

@@ -104,7 +104,7 @@ beforeAll(async () => {
       `CREATE USER ${name} EMAIL '${name}@example.org' PASSWORD 'Scopes-Horse-9' DEFAULT_ROLE r_${name}`,
     );
   }
-}, 120_000);
+});
 
 test('each statement, by users whose role lacks one scope', { timeout: 300_000 }, async () => {
   const lines: string[] = [];

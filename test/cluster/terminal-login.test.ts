@@ -8,6 +8,7 @@ import { atLocalhost } from '#shared/config/loopback.ts';
 import { projectRoot, skein, type Cluster, type CliResult } from '#test/support/cluster.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A person in a terminal of another machine: `skein login`, and the commands with his own rights until `skein logout`. */
 let cluster: Cluster;
@@ -43,7 +44,7 @@ async function login(): Promise<string> {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  await expect.poll(() => printed, { timeout: 30_000 }).toContain('Paste the code');
+  await expect.poll(() => printed, { timeout: patience(30_000) }).toContain('Paste the code');
   const address = new URL(/^ {2}(http\S+)\n/m.exec(printed)?.[1] ?? '');
   const visitor = new PageVisitor(atLocalhost(cluster.catalogUrl));
   const path = address.pathname + address.search;

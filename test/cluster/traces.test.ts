@@ -4,6 +4,7 @@ import { must } from '#shared/must.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { attributesOf, startOtlpReceiver, type OtlpReceiver, type OtlpSpan } from '#test/support/otlp-receiver.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Traces of statements, from `skein up` to a collector. */
 let collector: OtlpReceiver;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   await cluster.sql("SET skein.distribution = 'force'", session);
   await cluster.sql("SET skein.join_distribution = 'partitioned'", session);
   await cluster.sql("SET skein.partitions = '2'", session);
-}, 120_000);
+});
 afterAll(async () => {
   await cluster?.stop();
   await collector?.[Symbol.asyncDispose]();
@@ -39,7 +40,7 @@ async function traced(sql: string): Promise<{ readonly root: OtlpSpan; readonly 
   const queryId = response.headers.get('x-skein-query-id');
   await response.text();
   const isRoot = (span: OtlpSpan): boolean => attributesOf(span)['skein.query_id'] === queryId;
-  await expect.poll(() => collector.spans.some(isRoot), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => collector.spans.some(isRoot), { timeout: patience(10_000) }).toBe(true);
   const spans = collector.spans.filter((span) => span.traceId === traceId);
   return { root: must(spans.find(isRoot), 'it belongs to its trace'), spans };
 }

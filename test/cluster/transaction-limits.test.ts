@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
   await cluster.sql('CREATE SCHEMA lake.limits');
   await cluster.sql(`CREATE TABLE ${TABLE} (i BIGINT, t VARCHAR)`);
-}, 120_000);
+});
 afterAll(async () => {
   await cluster?.stop();
 });

@@ -8,6 +8,7 @@ import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 import { waitingLocks } from '#test/support/waiting-locks.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * kill -9 at each step of an unload: all files have their names, with all rows, or none has. Triggers in Postgres hold the unload where it
@@ -43,7 +44,7 @@ beforeAll(async () => {
   await cluster.sql('CREATE SCHEMA lake.kills');
   await cluster.sql(`CREATE STAGE lake.kills.box WITH ('upload_ttl' = '${UPLOAD_TTL_S}s')`);
   await cluster.sql(`CREATE TABLE lake.kills.t AS SELECT i, md5(i::VARCHAR) AS m FROM range(${ROWS}) r(i)`);
-}, 120_000);
+});
 
 afterAll(async () => {
   await client?.end();
@@ -163,7 +164,7 @@ test('the coordinator, when the names are decided and no file has its own: the n
   const own = `SELECT 1 FROM coordinator.unload_intents JOIN coordinator.query_history USING (record_id)
     WHERE query_id = $1 AND names IS NOT NULL`;
   const decided = async (): Promise<boolean> => (await client.query(own, [sent.queryId])).rowCount === 1;
-  await expect.poll(decided, { timeout: 10_000 }).toBe(true);
+  await expect.poll(decided, { timeout: patience(10_000) }).toBe(true);
   process.kill(pid, 'SIGKILL');
   expect(await sent.answer).toBe('lost');
   expect(await checkLaw(sent)).toBe(true);

@@ -169,11 +169,11 @@ describe('COPY INTO @stage', () => {
     const queryId = randomUUID();
     const endless = 'SELECT md5(i::VARCHAR) AS m FROM range(1000000000) r(i)';
     const answer = cluster.query(`COPY INTO ${BOX}/cancelled/ FROM (${endless})`, { queryId });
-    await expect.poll(left, { timeout: 20_000 }).not.toEqual([]);
+    await expect.poll(left, { timeout: patience(20_000) }).not.toEqual([]);
     await cluster.sql(`KILL QUERY '${queryId}'`);
     expect((await answer).body.error).toBe('QUERY_CANCELLED');
     expect(await names('cancelled')).toEqual([]);
-    await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(left, { timeout: patience(20_000) }).toEqual([]);
   });
 
   test.each([
@@ -337,6 +337,7 @@ text = lambda value: None if value is None else str(value).lower() if isinstance
 names = ['id', 'txt', 'dec', 'd', 'ts', 'b', 'dbl']
 print(json.dumps([[text(row[name]) for name in names] for row in table.to_pylist()]))
 `;
+import { patience } from '#test/support/run/slowness.ts';
 
 describe('files are read by others', () => {
   test.each([

@@ -103,7 +103,7 @@ test('a worker killed: rows that have left do not come twice, the answer breaks 
   await expect(readAll(reader)).rejects.toMatchObject({ message: 'terminated' });
   expect(await counts()).toEqual({ ...before, lost: before.lost + 1 });
   expect(await answered('SELECT count(*) FROM range(1000)')).toEqual([[1_000]]);
-}, 120_000);
+});
 
 const holdsATask = async ({ metrics }: Worker): Promise<boolean> => (await metrics.sum('skein_worker_tasks')) > 0;
 

@@ -14,6 +14,7 @@ import {
   type WorkerProcess,
 } from '#test/support/worker-process.ts';
 import { makeTask } from '../support/worker-client.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const SECRET = 'worker-processes';
 const MIB = 2 ** 20;
@@ -94,7 +95,7 @@ test('two workers group by a hash exchange; a killed one is a lost input, and it
   expect((await a.at.run(healed)).table.numRows).toBe(results[0]?.table.numRows);
   await a.at.endQuery(reader);
   expect([await gauge(a, 'spool_bytes'), await gauge(a, 'tasks')]).toEqual([0, 0]);
-}, 120_000);
+});
 
 test('what a killed worker had in files is gone when it starts again', async () => {
   const settings = { 'worker.spool_memory_limit': '1MB' };
@@ -110,7 +111,7 @@ test('what a killed worker had in files is gone when it starts again', async () 
   await using again = await start('files', settings);
   expect(await filesBelow(join(dataDir, 'files', 'spill'))).toEqual([]);
   await expect(again.at.partition(`${again.at.ticket(spec)}@0`)).rejects.toMatchObject({ code: 'WORKER_LOST' });
-}, 120_000);
+});
 
 test('SIGTERM and skein worker drain end a worker when its queries have ended, and not before', async () => {
   for (const how of ['SIGTERM', 'command'] as const) {
@@ -123,13 +124,13 @@ test('SIGTERM and skein worker drain end a worker when its queries have ended, a
         ? skein(['worker', 'drain', worker.at.url], { env: { SKEIN_CLUSTER_SECRET: SECRET } })
         : worker.kill('SIGTERM');
     const refused = (): Promise<unknown> => worker.at.runTask(rows(own, 0, 1, 2)).catch((error: unknown) => error);
-    await expect.poll(refused, { timeout: 30_000 }).toMatchObject({ code: 'WORKER_DRAINING' });
+    await expect.poll(refused, { timeout: patience(30_000) }).toMatchObject({ code: 'WORKER_DRAINING' });
     expect((await worker.at.partition(`${worker.at.ticket(spec)}@0`)).table.numRows).toBeGreaterThan(0);
     await worker.at.endQuery(spec);
     expect(await worker.ended).toBe(0);
     expect(await command).toMatchObject(how === 'command' ? { code: 0, stdout: `${worker.at.url} is drained\n` } : {});
   }
-}, 120_000);
+});
 
 test.runIf(process.platform === 'linux')(
   'many queries at once stay within the memory of the worker',

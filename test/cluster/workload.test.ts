@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A group for each kind of statement, and limits of the classes that queries run into. */
 const workloadOf = (name: string, classes: string): string => `
@@ -45,7 +46,7 @@ beforeAll(async () => {
   file = join(folder, 'workload.yaml');
   await writeFile(file, workloadOf('roomless', memoryOf(CLASS_MIB)));
   cluster = await startOwnCluster({ workers: 1, env: { SKEIN_COORDINATOR_WORKLOAD_FILE: file } });
-}, 120_000);
+});
 
 afterAll(async () => {
   await cluster?.stop();
@@ -57,7 +58,10 @@ const groups = (): Promise<readonly (readonly unknown[])[]> => cluster.sql('SHOW
 /** Puts other limits of the classes in force: the group `name`, which the file has beside them, tells when. */
 async function inForce(name: string, classes: string): Promise<void> {
   await writeFile(file, workloadOf(name, classes));
-  await vi.waitFor(async () => expect((await groups()).map(([path]) => path)).toContain(`root.${name}`), 5_000);
+  await vi.waitFor(
+    async () => expect((await groups()).map(([path]) => path)).toContain(`root.${name}`),
+    patience(5_000),
+  );
 }
 
 /** The record of a statement that has ended. */
@@ -66,7 +70,7 @@ async function recordOf(queryId: string): Promise<Readonly<Record<string, unknow
   const url = `${cluster.queryUrl}/api/query-history/${queryId}`;
   const ended = async (): Promise<Readonly<Record<string, unknown>>> =>
     (await (await fetch(url, { headers })).json()) as Readonly<Record<string, unknown>>;
-  await expect.poll(ended, { timeout: 5_000 }).toMatchObject({ endedAt: expect.any(String) });
+  await expect.poll(ended, { timeout: patience(5_000) }).toMatchObject({ endedAt: expect.any(String) });
   return ended();
 }
 

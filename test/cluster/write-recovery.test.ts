@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Time from the death of a process until nothing is left of what it was writing. */
 const GONE_MS_MAX = 60_000;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   client = new Client({ connectionString: database.url });
   await client.connect();
   await ok('CREATE SCHEMA lake.writes');
-}, 120_000);
+});
 
 afterAll(async () => {
   await client?.end();
@@ -80,7 +81,7 @@ test('kill -9 of the catalog while files are written: what is acknowledged is th
   process.kill(await cluster.pidOf('catalog'), 'SIGKILL');
   expect((await answer)?.body).toMatchObject({ rows: [[2_000_000]] });
   await expect.poll(() => rows().catch(() => undefined), { timeout: GONE_MS_MAX }).toBe(2_000_000);
-  await expect.poll(() => statusOf(id), { timeout: 10_000 }).toBe('completed');
+  await expect.poll(() => statusOf(id), { timeout: patience(10_000) }).toBe('completed');
 });
 
 test('kill -9 of a worker that writes: its task runs again, and nothing is there twice', async () => {
@@ -90,7 +91,7 @@ test('kill -9 of a worker that writes: its task runs again, and nothing is there
   expect((await answer)?.body).toMatchObject({ rows: [[3_000_000]] });
   expect(await rows()).toBe(3_000_000);
   const read = (await ok('SELECT count(DISTINCT _file) FROM lake.writes.t')).rows?.[0]?.[0];
-  await expect.poll(async () => (await dataFiles()).length, { timeout: 10_000 }).toBe(read);
+  await expect.poll(async () => (await dataFiles()).length, { timeout: patience(10_000) }).toBe(read);
 });
 
 /** The process of the worker that runs a task. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster, QueryAnswer } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { tableFiles } from '#test/support/table-files.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const SCHEMA = 'lake.together';
 /** Time in which a statement that has written its files gets to the queue of commits. */
@@ -68,7 +69,7 @@ describe('small INSERTs', () => {
       Array.from({ length: 12 }, (_, i) => ok(`INSERT INTO ${SCHEMA}.together VALUES (${100 + i}, 'y')`)),
     );
     await expect
-      .poll(async () => (await tableFiles(cluster, 'together', 'together')).length, { timeout: 20_000 })
+      .poll(async () => (await tableFiles(cluster, 'together', 'together')).length, { timeout: patience(20_000) })
       .toBe(60);
     await sleep(QUEUED_MS);
     await release();

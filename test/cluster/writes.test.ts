@@ -5,6 +5,7 @@ import { queryId } from '#shared/id.ts';
 import type { Cluster, QueryAnswer } from '#test/support/cluster.ts';
 import { python } from '#test/support/python.ts';
 import { filesBelow, hasLocalFiles, sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const SCHEMA = 'lake.writes';
 const sessionId = randomUUID();
@@ -101,14 +102,14 @@ describe('INSERT', () => {
       },
     );
     // Objects of a bucket are there when they are whole.
-    if (hasLocalFiles()) await expect.poll(() => filesOf('failing'), { timeout: 20_000 }).not.toEqual([]);
+    if (hasLocalFiles()) await expect.poll(() => filesOf('failing'), { timeout: patience(20_000) }).not.toEqual([]);
     else await sleep(5_000);
     await fetch(`${cluster.queryUrl}/api/query/${id}`, {
       method: 'DELETE',
       headers: { authorization: `Bearer ${await cluster.token()}` },
     });
     expect((await running).body).toMatchObject({ error: 'QUERY_CANCELLED' });
-    await expect.poll(() => filesOf('failing'), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => filesOf('failing'), { timeout: patience(10_000) }).toEqual([]);
     expect((await ok(`SELECT count(*) FROM ${SCHEMA}.failing`)).rows).toEqual([[0]]);
   });
 });

@@ -14,7 +14,7 @@ let runner: DistributedRunner;
 beforeAll(async () => {
   duckdb = await tpchDuckdb();
   runner = await distributedRunner(duckdb, 'tpch');
-}, 60_000);
+});
 
 describe('the law of distribution: after every pass, and with exchanges, one DuckDB gives the same rows', () => {
   test.each(TPCH_QUERIES)('$name', async ({ sql }) => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
     CREATE TABLE s.n AS SELECT * FROM (VALUES (1), (NULL), (7)) t(k);
     USE s`);
   runner = await distributedRunner(duckdb, 's');
-}, 60_000);
+});
 
 const joins = (type: string): readonly string[] => [
   `SELECT * FROM l ${type} JOIN r ON l.k = r.k`,

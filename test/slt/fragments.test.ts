@@ -19,7 +19,7 @@ const whole = new Map<string, string>();
 beforeAll(async () => {
   duckdb = await openFixture();
   runner = await distributedRunner(duckdb, 't');
-}, 60_000);
+});
 
 /** The distributor as an engine of `.slt` files; a query without ORDER BY may give its rows in any order. */
 class FragmentEngine implements Engine {

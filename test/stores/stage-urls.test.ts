@@ -9,6 +9,7 @@ import { openStorage } from '#shared/storage/open-storage.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Files of stages in Google's and Azure's stores, by addresses of the store that the catalog signs. */
 
@@ -138,7 +139,7 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
       expect(status, what).toBeGreaterThanOrEqual(400);
       expect(body.toString(), what).not.toMatch(/a secret|other/);
     }
-    await expect.poll(async () => (await send(ended)).status, { timeout: 5_000 }).toBe(403);
+    await expect.poll(async () => (await send(ended)).status, { timeout: patience(5_000) }).toBe(403);
     expect((await send(get)).body.toString()).toBe('own');
     await cluster.sql('REMOVE @lake.default.inbox');
   });
@@ -268,16 +269,16 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
           })
         ).text();
       expect(await uploads()).toContain('dead.bin');
-      await expect.poll(uploads, { timeout: 15_000 }).not.toContain('dead.bin');
+      await expect.poll(uploads, { timeout: patience(15_000) }).not.toContain('dead.bin');
     } else {
       expect(await below(uploadId)).toHaveLength(1);
-      await expect.poll(() => below(uploadId), { timeout: 15_000 }).toEqual([]);
+      await expect.poll(() => below(uploadId), { timeout: patience(15_000) }).toEqual([]);
     }
     await cluster.sql('CREATE STAGE lake.default.doomed');
     const late = await presign('late.txt', { stage: 'doomed' });
     await cluster.sql('DROP STAGE lake.default.doomed');
     expect([200, 201]).toContain((await send({ ...late, body: 'late' })).status);
-    await expect.poll(() => below('late.txt'), { timeout: 15_000 }).toEqual([]);
+    await expect.poll(() => below('late.txt'), { timeout: patience(15_000) }).toEqual([]);
   });
 
   if (kind === 'adls') {

@@ -201,7 +201,7 @@ describe('Google Cloud Storage', () => {
     const { running, token } = cloud.catalog;
     const seen: unknown = JSON.parse(await python('test/bucket/pyiceberg_vended.py', running.url, token, 'cloud'));
     expect(seen).toEqual({ rows: [1, 2, 3], kept: [1, 3], appended: [1, 3, 4], io: 'PyArrowFileIO' });
-  }, 120_000);
+  });
 });
 
 describe('Azure storage', () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { urlOf, type HostCluster } from './host-cluster.ts';
 import type { NamespacedService } from './namespaced-service.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 type Answer = { readonly rows: readonly (readonly unknown[])[] };
 /** How a statement ended: its rows, the code of its error, or no answer at all. */
@@ -209,7 +210,9 @@ export async function startLoad(
   table: string,
 ): Promise<{ readonly client: HostClient; readonly load: NumberedLoad }> {
   const client = await HostClient.open(cluster);
-  await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), {
+    timeout: patience(30_000),
+  });
   expect(await client.ask(`CREATE TABLE ${table} (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
   return { client, load: new NumberedLoad(client, table, client.staying()) };
 }

@@ -1,4 +1,5 @@
 import type { Cluster } from './cluster.ts';
+import { patience } from './run/slowness.ts';
 
 /** Reads gauges of all workers over HTTP; made once per cluster, so that a reading costs a millisecond. */
 export class WorkerMetrics {
@@ -20,9 +21,9 @@ export class WorkerMetrics {
     return pages.reduce((total, page) => total + valueOf(page, gauge), 0);
   }
 
-  /** Waits until the sum fulfils `condition`; answers the moment (performance.now()) at which it was seen. */
+  /** Waits until the sum fulfils `condition`, longer on a slow machine; answers the moment (performance.now()) at which it was seen. */
   async until(gauge: string, condition: (value: number) => boolean, timeoutMs: number): Promise<number> {
-    const end = performance.now() + timeoutMs;
+    const end = performance.now() + patience(timeoutMs);
     for (;;) {
       const value = await this.sum(gauge);
       if (condition(value)) return performance.now();

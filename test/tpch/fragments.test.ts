@@ -9,7 +9,7 @@ let runner: DistributedRunner;
 
 beforeAll(async () => {
   runner = await distributedRunner(await tpchDuckdb(), 'tpch');
-}, 60_000);
+});
 afterAll(() => answers.close());
 
 describe.each([1, 2, 3])('TPC-H in fragments on %d workers', (workers) => {

@@ -13,6 +13,7 @@ import { connect, embeddedUrl } from './embedded-postgres.ts';
 import { fixtureNames, readFixture, takePlace, type Fixture, type FixturePlace } from './fixture.ts';
 import { answerOf, askCatalog, grant } from './requests.ts';
 import { restoreFixture } from './restore-fixture.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Every fixture, written by an earlier commit, starts under the present code. */
 
@@ -80,7 +81,7 @@ describe.each(fixtureNames())('the data directory of %s', (name) => {
       );
     const isFilled = async (): Promise<boolean> =>
       (await facts()).every(({ is_of_now: isOfNow, columns }) => isOfNow && columns !== null);
-    await expect.poll(isFilled, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isFilled, { timeout: patience(10_000) }).toBe(true);
     const before = await facts();
     const named = await cluster.sql('SELECT table_schema, table_name FROM lake.information_schema.tables');
     expect(named.length).toBeGreaterThan(0);

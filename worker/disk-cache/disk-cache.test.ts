@@ -20,6 +20,7 @@ import { must } from '#shared/must.ts';
 import { CopyReader, type CopiedFiles, type ReadsMessage } from './copied-files.ts';
 import { DiskCache, type DiskCacheOptions } from './disk-cache.ts';
 import { dataPath, journalOf, type KeptObject } from './kept-objects.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const MIB = 2 ** 20;
 
@@ -72,7 +73,7 @@ function read(reader: CopyReader, names: readonly string[], tenant = 'a'): reado
 }
 
 /** Reads until nothing more is to be copied; what a thread has told is told again after a second. */
-const settled = (cache: DiskCache): Promise<void> => vi.waitFor(() => expect(cache.waiting).toBe(0), 20_000);
+const settled = (cache: DiskCache): Promise<void> => vi.waitFor(() => expect(cache.waiting).toBe(0), patience(20_000));
 const newReader = (cache: DiskCache): CopyReader =>
   new CopyReader(must(cache.settings, 'it has copies'), (message) => cache.take(message));
 

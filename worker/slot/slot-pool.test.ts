@@ -11,6 +11,7 @@ import { makeSlotPool } from '#test/support/slot-pool.ts';
 import type { SlotPool } from './slot-pool.ts';
 import type { SlotStart } from '../turns/slot-messages.ts';
 import type { SlotRun } from './slot-run.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 const PLACES = 3;
 /** A statement whose rows no reader takes, so that its task keeps its place until it is cancelled. */
@@ -72,7 +73,7 @@ test('tasks beyond the places of a slot have them in turn: tenants first, then p
   for (const name of ['many 1', 'many 2', 'many 3', 'many 4', 'many 5']) await start(name, 'many', 'greedy');
   await start('modest', 'many', 'modest');
   await start('one', 'other', 'p');
-  await vi.waitFor(() => expect(begun).toHaveLength(PLACES), 10_000);
+  await vi.waitFor(() => expect(begun).toHaveLength(PLACES), patience(10_000));
   // Places become free one after the other.
   for (const [next, ended] of [
     ['one', 'many 1'],
@@ -80,7 +81,7 @@ test('tasks beyond the places of a slot have them in turn: tenants first, then p
     ['many 4', 'one'],
   ] as const) {
     await end(ended);
-    await vi.waitFor(() => expect(begun.at(-1)).toBe(next), 10_000);
+    await vi.waitFor(() => expect(begun.at(-1)).toBe(next), patience(10_000));
   }
   await Promise.all([...runs.keys()].map(end));
 });
@@ -128,9 +129,9 @@ test('threads for a long quantum end after it, the one in reserve too, and leave
   try {
     const run = replaced.run(await startOf(LONG, 't', 'p'), () => undefined);
     // The instances of a thread share a folder, which exists while one of them is open. One thread is slow, one in its place, one in reserve.
-    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(3), 10_000);
+    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(3), patience(10_000));
     await run.ended;
-    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(1), patience(10_000));
   } finally {
     await replaced.close();
   }
@@ -143,7 +144,7 @@ test('a task that was reported as ended while its step went on still holds its m
   try {
     const step = LONG.replaceAll('40000', '50000');
     const run = abandoning.run(await startOf(step, 't', 'p'), () => undefined);
-    await vi.waitFor(() => expect(users()).toEqual([run]), 10_000);
+    await vi.waitFor(() => expect(users()).toEqual([run]), patience(10_000));
     // It may have been at its preparation, which ends at once.
     await sleep(200);
     expect(users()).toEqual([run]);

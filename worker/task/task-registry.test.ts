@@ -23,6 +23,7 @@ import type { Ticket } from '#shared/ticket.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { makeSlotPool } from '#test/support/slot-pool.ts';
 import { TaskRegistry } from './task-registry.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let dir: string;
 let pool: SlotPool;
@@ -179,7 +180,7 @@ test('a worker that hangs does not take the coordinator for silent, whose beat w
   // Several turns of the event loop: for the timer, the socket, and work that a timer postpones.
   for (let turn = 0; turn < 5; turn++) await setImmediate();
   expect(tasks.size).toBe(1);
-  await vi.waitFor(() => expect(tasks.size).toBe(0), { timeout: 5_000 });
+  await vi.waitFor(() => expect(tasks.size).toBe(0), { timeout: patience(5_000) });
   coordinator.destroy();
   server.close();
   await tasks.close();

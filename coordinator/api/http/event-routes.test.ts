@@ -6,6 +6,7 @@ import { callerOf, eventHub, historyRow, recordedOf } from '#test/support/api-fi
 import type { EventHub } from '../../observe/event-hub.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { eventRoutes } from './event-routes.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let app: DocumentedApp;
 let events: EventHub;
@@ -50,7 +51,7 @@ test('a reader that takes nothing is cut off, and one beside it has every event'
     }
   }
   await vi.waitFor(() => expect(events.size).toBe(1));
-  await vi.waitFor(() => expect(text).toContain(`.${sent}\n`), 5_000);
+  await vi.waitFor(() => expect(text).toContain(`.${sent}\n`), patience(5_000));
   const numbers = text.matchAll(/^id: \d+\.\d+\.(\d+)$/gm).map(([, number]) => Number(number));
   expect([...numbers]).toEqual(Array.from({ length: sent + 1 }, (_value, i) => i));
   events[Symbol.dispose]();

@@ -7,6 +7,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { startOutsideIssuer, type OutsideIssuer } from '#test/support/outside-issuer.ts';
 import { statementRunner } from '#test/support/run-statements.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Tokens of an issuer that is shaped like those of Kubernetes and GitHub Actions: exchanged, and as they are. */
 let catalog: TestCatalog;
@@ -176,7 +177,7 @@ test('what must not open is refused alike', async () => {
       () =>
         catalog.sql(`select from catalog.user_audit_log where event_type = 'sign_in_refused'
       and details ->> 'method' = 'federated' and details -> 'reasons' ? 'not trusted'`),
-      { timeout: 10_000 },
+      { timeout: patience(10_000) },
     )
     .not.toEqual([]);
 });

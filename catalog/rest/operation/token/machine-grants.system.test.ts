@@ -3,6 +3,7 @@ import { decodeJwt, SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Grants `pat` and `jwt-bearer`. The rows of tokens and keys are written here, as the statements would. */
 let catalog: TestCatalog;
@@ -56,7 +57,7 @@ describe('pat', () => {
     expect((await catalog.rest('GET', '/v1/config?warehouse=nowhere', { token })).status).toBe(404);
     await catalog.sql(`delete from catalog.access_token where name = 'bearer'`);
     await catalog.sql(`update catalog.principal set session_epoch = session_epoch + 1 where username = 'admin'`);
-    await expect.poll(async () => (await tables()).status, { timeout: 20_000 }).toBe(401);
+    await expect.poll(async () => (await tables()).status, { timeout: patience(20_000) }).toBe(401);
     expect((await catalog.rest('GET', '/v1/lake/namespaces', { token: 'skein_pat_unknown' })).status).toBe(401);
   });
 

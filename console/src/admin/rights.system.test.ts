@@ -8,7 +8,7 @@ import { refusalOf } from '../inspect/may.ts';
 import { principalRefusal } from './rights.ts';
 
 /**
- * What the pages of the console ask and what their buttons do, by every kind of reader. The answers to the pages are written down in the file
+ * The questions of the console's pages and the deeds of their buttons, by every kind of reader. The answers to the pages are written down in the file
  * beside this one; a button is offered to those alone whom the server lets do it.
  */
 const TENANT = 'console_matrix';

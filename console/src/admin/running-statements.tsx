@@ -12,7 +12,7 @@ const POLL_MS = 5_000;
 const QUERIES_MAX = 500;
 const TEXT_MAX = 200;
 
-/** What a user runs now, or waits for. */
+/** The statements that a user runs now, or waits for. */
 export function RunningStatements({ user }: { readonly user: string }): ReactNode {
   const { data, error } = useQuery<{ readonly queries: readonly LiveQueryEntry[] }, ApiError>({
     queryKey: ['live queries'],

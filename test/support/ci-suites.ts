@@ -52,6 +52,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/page/factors.system.test.ts',
   'catalog/page/pages.system.test.ts',
   'catalog/page/sign-in-kills.system.test.ts',
+  'catalog/principal/many-attempts.system.test.ts',
   'catalog/principal-statement/lesser-credentials.system.test.ts',
   'catalog/principal-statement/properties.system.test.ts',
   'catalog/rest/crashes.system.test.ts',

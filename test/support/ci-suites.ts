@@ -65,6 +65,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'cli/supervise-worker.system.test.ts',
   'cli/up/tls.system.test.ts',
   'cli/up/up.system.test.ts',
+  'console/src/admin/rights.system.test.ts',
   'coordinator/workload.system.test.ts',
   'test/cluster/copy-round-trip.test.ts',
   'test/cluster/distributed.test.ts',

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { StoreCredential } from '#shared/storage/credential.ts';
 import { isInBucket, isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import { StoreError } from '#shared/storage/object/store-error.ts';
-import { givesTableKeys, type StorageSettings } from '../metadata/storage-settings.ts';
+import { givesTableKeys, signsForClients, type StorageSettings } from '../metadata/storage-settings.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Asked } from './delegation-log.ts';
 import { filesOf, opensFoldersAlone, tableKey, type DelegationParts, type Place } from './table-files.ts';
@@ -68,8 +68,7 @@ export async function delegate(
   if (typeof may !== 'string') return refuse('refused', may.refused);
   if (wanted === 'write' && may === 'read') return refuse('refused', 'the token lacks the scope table:write');
   const permission = wanted ?? may;
-  // Requests are signed for S3 alone.
-  const signs = settings.kind === 's3';
+  const signs = signsForClients(settings);
   if (!ways.includes('vended-credentials')) {
     return signs ? { kind: 'signing', permission, settings } : { kind: 'configuration', settings };
   }

@@ -6,6 +6,7 @@ import type { StoreCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { decideFiles, type FileDecision } from '../authorization/decide.ts';
 import { isExempt } from '../authorization/policies.ts';
+import { opensFoldersOnly } from '../metadata/storage-settings.ts';
 import { containerOf } from '../storage/open-profile.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Storages } from '../storage/storages.ts';
@@ -70,9 +71,9 @@ export async function keepTime(
   throw new SkeinError('INVALID_REQUEST', 'the table is gone');
 }
 
-/** Whether a client's key for a table opens the table's folders and no more. A signature of Azure's opens one folder, or all of a container. */
+/** Whether a client's key for a table opens the table's folders and no more. */
 export const opensFoldersAlone = ({ profile, folders }: Pick<Place, 'profile' | 'folders'>): boolean =>
-  profile?.settings.kind !== 'adls' || (profile.settings.isHierarchical && folders.length === 1);
+  profile === undefined || opensFoldersOnly(profile.settings, folders.length);
 
 /**
  * A key for a whole container would open the files of tables with policies in it, of whichever catalog, to whom these concern. It is asked

@@ -7,7 +7,14 @@ import type { SealingKeys } from '#shared/sealing-keys.ts';
 import { normalizeLocation, storeKind } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { keyOfDocument, type KeyOfFile } from '#shared/storage/key-file.ts';
-import { givesTableKeys, readStorageSettings, settingsWithKey } from '../metadata/storage-settings.ts';
+import {
+  givesTableKeys,
+  storeNames,
+  opensFoldersOnly,
+  readStorageSettings,
+  settingsWithKey,
+  signsForClients,
+} from '../metadata/storage-settings.ts';
 import { sealedKeys, sealedProfile } from '../storage/sealed-profile.ts';
 import { checkBucket, UNSIGNED_COPY, type BucketCheck } from '../storage/check-bucket.ts';
 import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
@@ -28,7 +35,10 @@ export async function addBucket(
   const [kind] = kinds;
   if (kind === undefined) {
     if (bucket === null) return;
-    throw new SkeinError('INVALID_REQUEST', 'settings of a bucket are for a location s3://bucket/prefix');
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      'settings of a bucket are for a location in one, such as s3://bucket/prefix',
+    );
   }
   if (bucket === null) throw new SkeinError('INVALID_REQUEST', 'a location in a bucket needs its settings (--storage)');
   const settings = readStorageSettings(kind, bucket.settings);
@@ -75,9 +85,8 @@ export async function bucketsOf({
   return new Map(
     profiles.map(({ catalog, settings, sealedEngineKey }) => {
       const { endpoint } = settings;
-      const [flavor, region] = settings.kind === 's3' ? [settings.flavor, settings.region] : [settings.kind, ''];
       const keys = givesTableKeys(settings) ? 'temporary' : sealedEngineKey === null ? 'none' : 'of the operator';
-      return [catalog, { flavor, region, endpoint: endpoint ?? '', engine_keys: keys }];
+      return [catalog, { ...storeNames(settings), endpoint: endpoint ?? '', engine_keys: keys }];
     }),
   );
 }
@@ -90,10 +99,10 @@ export async function checkCatalog(
   const profile = await findProfile(store.db, name);
   if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
   const { roots, settings, tenant } = profile;
-  const isOfFolders = settings.kind !== 'adls' || settings.isHierarchical;
+  const isOfFolders = opensFoldersOnly(settings, 1);
   const bucket = { root: roots[0] ?? '', hasTemporaryKeys: givesTableKeys(settings), isOfFolders, tenant };
   const checks = await checkBucket(storages, bucket);
-  if (settings.kind !== 's3') return checksReply(checks);
+  if (!signsForClients(settings)) return checksReply(checks);
   const refusesUnsignedCopies = checks.find((check) => check.name === UNSIGNED_COPY)?.problem === null;
   if (refusesUnsignedCopies !== (settings.refusesUnsignedCopies ?? false)) {
     const change = { settings: { ...settings, refusesUnsignedCopies } };

@@ -51,6 +51,17 @@ export function givesTableKeys(settings: StorageSettings): boolean {
   }
 }
 
+/** Whether a key for some folders of one table opens these and no more. A signature of Azure's opens one folder, or all of a container. */
+export const opensFoldersOnly = (settings: StorageSettings, folders: number): boolean =>
+  settings.kind !== 'adls' || (settings.isHierarchical && folders === 1);
+
+/** Whether single requests are signed for clients (`.../sign`), and copies whose source nobody has signed matter: the protocol is S3's. */
+export const signsForClients = (settings: StorageSettings): settings is S3Settings => settings.kind === 's3';
+
+/** The store as a list of catalogs names it. */
+export const storeNames = (settings: StorageSettings): { readonly flavor: string; readonly region: string } =>
+  settings.kind === 's3' ? { flavor: settings.flavor, region: settings.region } : { flavor: settings.kind, region: '' };
+
 /** Whether the machine on which the catalog runs may have a key for the store: then the catalog needs none of its own. */
 export const mayUseMachine = (settings: StorageSettings): boolean =>
   settings.kind !== 's3' || settings.flavor === 'aws';

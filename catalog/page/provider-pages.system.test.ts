@@ -192,6 +192,29 @@ test('groups give roles at each sign-in; tenant_admin only with administration, 
   expect(await refusal('admin', { kind: 'drop_role', name: 'reader', ifExists: false })).toBe('ROLE_IN_USE');
 });
 
+test('the last active tenant_admin keeps the group that makes him one, until there is another', async () => {
+  const group = { kind: 'grant_group_role', group: 'platform', provider: 'corp', role: 'tenant_admin' } as const;
+  await run({ ...group, withAdministration: true, isRevoke: false });
+  const sent = (...groups: readonly string[]): Promise<object> =>
+    signIn(newVisitor(), { sub: 'gus', claims: { preferred_username: 'gus', groups }, amr: ['pwd', 'mfa'] });
+  const setAdmin = (status: string) =>
+    catalog.sql(`update catalog.principal set status = '${status}' where username = 'admin'`);
+  const rolesOf = () => catalog.sql(`select roles from catalog.principal where username = 'gus'`);
+  await sent('platform', 'staff');
+  await setAdmin('SUSPENDED');
+  try {
+    expect(await sent()).toMatchObject({ location: '/account' });
+    expect(await rolesOf()).toEqual([{ roles: ['tenant_admin'] }]);
+    const [row] = await catalog.sql(`select details from catalog.user_audit_log where event_type = 'change_groups'
+      and target_name = 'gus' order by created_at desc, id desc limit 1`);
+    expect(row).toEqual({ details: { provider: 'corp', added: [], removed: ['staff'], kept: ['platform'] } });
+  } finally {
+    await setAdmin('ACTIVE');
+  }
+  await sent();
+  expect(await rolesOf()).toEqual([{ roles: [] }]);
+});
+
 describe('the second factor', () => {
   test('counts where amr or acr of the provider says so; else ours is asked for', async () => {
     await run({

@@ -6,6 +6,7 @@ import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import {
   administratorsAmong,
   grantToGroup,
+  groupsOfLastAdmin,
   membersOf,
   revokeFromGroup,
   rolesOfGroup,
@@ -111,7 +112,10 @@ export async function whileRising(
   return words;
 }
 
-/** Sets the groups that a user has by a token of a provider, unless SCIM has sent any. */
+/**
+ * Sets the groups that a user has by a token of a provider, unless SCIM has sent any. The last active tenant_admin keeps those that make him one,
+ * until there is another: an organisation without any could change nothing any more.
+ */
 export async function takeGroupsOfClaim(
   change: Recording,
   provider: ProviderRow,
@@ -119,15 +123,22 @@ export async function takeGroupsOfClaim(
   claim: unknown,
 ): Promise<void> {
   if (provider.scimGroups) return;
-  const groups = [claim ?? []].flat().filter(isGroupName).slice(0, GROUPS_MAX);
+  const claimed = [claim ?? []].flat().filter(isGroupName).slice(0, GROUPS_MAX);
   await whileRising(change, [user], async () => {
-    const { added, gone } = await setGroups(change.tx, provider.id, user, groups);
-    if (added.length === 0 && gone.length === 0) return;
+    const who = { providerId: provider.id, tenantId: provider.tenantId, principal: user };
+    const kept = await groupsOfLastAdmin(change.tx, who, claimed);
+    const { added, gone } = await setGroups(change.tx, provider.id, user, [...claimed, ...kept]);
+    if (added.length === 0 && gone.length === 0 && kept.length === 0) return;
     const [record] = await recordsOf(change, [user]);
     await change.record({
       type: 'change_groups',
       target: record === undefined ? null : partyOf(record),
-      details: { provider: provider.name, added: added.slice(0, NAMED_MAX), removed: gone.slice(0, NAMED_MAX) },
+      details: {
+        provider: provider.name,
+        added: added.slice(0, NAMED_MAX),
+        removed: gone.slice(0, NAMED_MAX),
+        ...(kept.length === 0 ? {} : { kept: kept.slice(0, NAMED_MAX) }),
+      },
     });
   });
 }

@@ -27,6 +27,25 @@ test('users are found by a part of their name, address or display name, in any c
   expect(await names('gone')).toEqual([]);
 });
 
+test('holders of a role or a privilege are found by it, by those alone who see users', async () => {
+  await user.run('admin', { kind: 'create_role', name: 'reads', ifNotExists: false });
+  const holder = { kind: 'USER', name: 'bob' } as const;
+  await user.run('admin', { kind: 'grant_role', role: 'reads', holder, isRevoke: false });
+  await user.run('admin', { kind: 'grant_privilege', privilege: 'BYPASS POLICIES', user: 'ann', isRevoke: false });
+  const page = { like: null, status: null, after: null, limit: 100 };
+  const holding = async (asked: { readonly role?: string; readonly privilege?: 'BYPASS POLICIES' }) =>
+    (await user.run('admin', { kind: 'show_users', ...page, ...asked })).rows.map(([name]) => name);
+  expect(await holding({ role: 'READS' })).toEqual(['bob']);
+  expect(await holding({ role: 'tenant_admin' })).toEqual(['admin']);
+  expect(await holding({ privilege: 'BYPASS POLICIES' })).toEqual(['ann']);
+  expect(await holding({ privilege: 'BYPASS POLICIES', role: 'reads' })).toEqual([]);
+  expect((await holding({ role: 'public' })).length).toBeGreaterThanOrEqual(4);
+  const accounts = { kind: 'show_accounts', after: null, limit: 100, role: 'reads' } as const;
+  expect((await user.run('admin', accounts)).rows).toEqual([]);
+  expect(await user.refusal('admin', { kind: 'show_users', ...page, role: 'none' })).toBe('ROLE_NOT_FOUND');
+  expect(await user.refusal('ann', { kind: 'show_users', ...page, role: 'reads' })).toBe('FORBIDDEN');
+});
+
 test('the audit log is found by event, actor, target and time, with the name of the actor', async () => {
   const none = { event: null, actor: null, target: null, from: null, to: null, after: null };
   const find = async (filter: object, as = 'admin') => {

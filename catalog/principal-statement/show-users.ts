@@ -11,7 +11,10 @@ import {
   type ListedPrincipals,
   type PrincipalRecord,
 } from '../store/postgres/principal-record-store.ts';
+import { PUBLIC_ROLE } from '../store/postgres/role-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
 import { trustsOfAccounts, type NamedTrust } from '../store/postgres/trust-store.ts';
+import { requireRole } from './roles.ts';
 import { printCondition } from './trusts.ts';
 import { listAnswer, reading, requireUser, timeText, type Call, type ListColumns } from './change.ts';
 
@@ -82,6 +85,7 @@ export async function showUsers(call: Call, input: RequestOf<'show_users'>): Pro
     ...pageOf(input),
     kind: 'USER',
     like: input.like,
+    ...(await holdingOf(db, tenant.id, input)),
     search: input.search,
     status,
     now,
@@ -97,6 +101,16 @@ const pageOf = ({
   after,
   limit,
 }: Pick<ListedPrincipals, 'after' | 'limit'>): Pick<ListedPrincipals, 'after' | 'limit'> => ({ after, limit });
+
+/** Everybody has the role `public`. @throws ROLE_NOT_FOUND */
+async function holdingOf(
+  db: Database,
+  tenantId: string,
+  { role, privilege }: Pick<RequestOf<'show_users'>, 'role' | 'privilege'>,
+): Promise<Pick<ListedPrincipals, 'role' | 'privilege'>> {
+  const name = role === undefined ? PUBLIC_ROLE : (await requireRole(db, tenantId, role)).name;
+  return { role: name === PUBLIC_ROLE ? undefined : name, privilege };
+}
 
 const nextOf = (found: readonly PrincipalRecord[], limit: number): string | null =>
   found.length < limit ? null : (found.at(-1)?.username ?? null);
@@ -119,6 +133,7 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     ...pageOf(input),
     kind: 'SERVICE',
     like: null,
+    ...(await holdingOf(db, tenant.id, input)),
     search: input.search,
     status: null,
     now,

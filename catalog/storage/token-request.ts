@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
+import { clockNote } from '#shared/storage/object/clock-note.ts';
 import { sendRequest, type StoreAnswer, type StoreMethod } from '#shared/storage/object/send-request.ts';
 
 /** Requests for tokens and keys, to services that are no stores. */
@@ -14,8 +15,6 @@ type TokenRequest = {
 const SENDS_MAX = 4;
 const WAIT_MS = 100;
 const ANSWER_BYTES_MAX = 262_144;
-/** A difference of clocks that a service would mind. */
-const CLOCK_OFF_MS = 5 * 60_000;
 
 /**
  * Sends a request until it is answered. @param what is wanted, for the error
@@ -58,14 +57,6 @@ export async function askForToken(
 
 const refused = (what: string, why: string, cause?: unknown): SkeinError =>
   new SkeinError('STORAGE_ERROR', `${what}: ${why}`, cause === undefined ? {} : { cause });
-
-/** Says that this machine's clock is wrong, which services call by many names. */
-function clockNote({ headers }: StoreAnswer): string {
-  const offMs = Date.now() - Date.parse(headers.date ?? '');
-  if (!(Math.abs(offMs) > CLOCK_OFF_MS)) return '';
-  const minutes = Math.round(Math.abs(offMs) / 60_000);
-  return `; this machine’s clock is ${minutes} minutes ${offMs > 0 ? 'ahead of' : 'behind'} the service’s`;
-}
 
 /** The members of an answer; none when it is no JSON. */
 export function jsonOf({ body }: StoreAnswer): Readonly<Record<string, unknown>> {

@@ -20,6 +20,7 @@ import type { ReadyLine } from '../cluster-file.ts';
 import type { ServiceStatus } from '../status.ts';
 import { processIdentity, waitUntil } from '../process-identity.ts';
 import { patience } from '#test/support/run/slowness.ts';
+import { machineSlowness } from '#test/support/run/machine-speed.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SKEIN = join(ROOT, 'cli', 'skein.js');
@@ -218,7 +219,7 @@ describe.sequential('one data directory through its life', () => {
     const stopped = stopwatch();
     started.child.kill('SIGTERM');
     expect(await started.exit).toBe(0);
-    expect(stopped()).toBeLessThan(STOP_MS);
+    expect(stopped()).toBeLessThan(STOP_MS * machineSlowness());
     expectNothingLeft(dataDir);
   }, 180_000);
 
@@ -247,7 +248,7 @@ describe.sequential('one data directory through its life', () => {
     for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const)
       process.kill(-must(started.child.pid, 'pid'), signal);
     expect(await started.exit).toBe(0);
-    expect(stopped()).toBeLessThan(STOP_MS);
+    expect(stopped()).toBeLessThan(STOP_MS * machineSlowness());
     // Waits for `skein sql` to end, because its command line names the data directory, too.
     expect((await running).code).toBe(1);
     expectNothingLeft(dataDir);

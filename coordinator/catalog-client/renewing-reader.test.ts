@@ -19,6 +19,11 @@ const key = (accessKeyId: string): S3Credential => ({
 });
 
 const refused = storageError('s3://bucket/t/list.avro', new StoreError(403, 'ExpiredToken'));
+/** The same where the clock is wrong, too. */
+const late = new SkeinError(
+  'STORAGE_ERROR',
+  'cannot access abfss://c@a.dfs.core.windows.net/t/list.avro: 403 AuthenticationFailed; this machine’s clock is 9 minutes ahead of the service’s',
+);
 /** As it comes from another thread. */
 const sent = SkeinError.fromData(refused.toData());
 
@@ -57,7 +62,7 @@ function reading(fails: (credential: unknown) => unknown, portions: readonly str
 const request = (credential: Numbers['credential']): Numbers & Orphans =>
   ({ tenant: tenantId('acme'), credential }) as Numbers & Orphans;
 
-test.each([refused, sent])('a read whose key is refused is done once more, with another key', async (error) => {
+test.each([refused, sent, late])('a read whose key is refused is done once more, with another key', async (error) => {
   const { tables, keys, renewed } = reading((id) => (id === 'first' ? error : undefined));
   expect(await tables.numbers(request(key('first')), CALL)).toBe('numbers');
   expect([keys, renewed]).toEqual([['first', 'second'], ['acme first']]);

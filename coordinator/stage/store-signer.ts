@@ -1,7 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { attachmentOf, BYTES_TYPE } from '#shared/stage/attachment.ts';
-import { storeKind } from '#shared/storage/location.ts';
-import { presign } from '#shared/storage/s3/presign.ts';
+import { addressSigner, holdsBodiesToSize } from '#shared/storage/client-uploads.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
 import type { SignedRequest } from './signed-url.ts';
@@ -21,8 +20,10 @@ export function storeSigner(
   { location, credential, clientEndpoint }: Pick<Stage, 'location' | 'credential' | 'clientEndpoint'>,
   nowMs: () => number,
 ): UrlSigner | undefined {
-  if (credential?.kind !== 's3' || clientEndpoint === null || credential.expiresAtMs === null) return undefined;
-  const key = { ...credential, endpoint: clientEndpoint };
+  if (credential === null || credential.kind === 'file') return undefined;
+  if (clientEndpoint === null || credential.expiresAtMs === null) return undefined;
+  const signAddress = addressSigner(credential, clientEndpoint);
+  if (signAddress === undefined) return undefined;
   return {
     endsAtMs: credential.expiresAtMs,
     usesStoreIds: true,
@@ -35,10 +36,10 @@ export function storeSigner(
               `one request puts ${BODY_BYTES_MAX} bytes at most: ${path} comes in parts`,
             );
           }
-          const query =
-            part === undefined ? answerAs(method, path) : { partNumber: String(part.number), uploadId: part.uploadId };
-          const request = { method, location: `${location}/${path}`, query, sizeBytes, expiresAtMs };
-          return { url: await presign(key, request, nowMs()) };
+          // Whatever type its writer has given it, no browser shows it as a page of the store.
+          const answersAs = method === 'GET' ? { type: BYTES_TYPE, disposition: attachmentOf(path) } : undefined;
+          const request = { method, location: `${location}/${path}`, part, answersAs, sizeBytes, expiresAtMs };
+          return { url: await signAddress(request, nowMs()) };
         }),
       ),
   };
@@ -70,17 +71,8 @@ export function catalogSigner(
   };
 }
 
-/** Whether the store itself refuses a body of another length than was signed, where one was: an address of Azure's holds nobody to it. */
+/** Whether the store itself refuses a body of another length than was signed, where one was. */
 export const holdsToSize = (
   { location }: Pick<Stage, 'location'>,
   { method, sizeBytes }: Pick<SignedRequest, 'method' | 'sizeBytes'>,
-): boolean => method === 'GET' || sizeBytes === undefined || storeKind(location) !== 'adls';
-
-/** The answer to a GET is bytes for a file, whatever type its writer has given it: no browser shows it as a page of the store. */
-const answerAs = (method: 'PUT' | 'GET', path: string): Readonly<Record<string, string>> =>
-  method === 'PUT'
-    ? {}
-    : {
-        'response-content-type': BYTES_TYPE,
-        'response-content-disposition': attachmentOf(path),
-      };
+): boolean => method === 'GET' || sizeBytes === undefined || holdsBodiesToSize(location);

@@ -54,6 +54,8 @@ const condition = Type.Object({
 const PAGE = { after: orNull(text), limit: Type.Integer({ minimum: 1, maximum: PAGE_ROWS_MAX }) };
 const holder = Type.Object({ kind: Type.Union([Type.Literal('USER'), Type.Literal('SERVICE')]), name: text });
 const privilege = Type.Unsafe<Privilege>({ type: 'string', enum: [...PRIVILEGES] });
+/** Lists those alone who have this role, or this privilege. */
+const HOLDING = { role: optional(text), privilege: optional(privilege) };
 const algorithm = Type.Unsafe<KeyAlgorithm>({ type: 'string', enum: [...KEY_ALGORITHMS] });
 
 export type PrincipalRequest = Static<typeof PrincipalRequest>;
@@ -75,7 +77,7 @@ export const PrincipalRequest = Type.Union([
   one('undrop_user', { name: text }),
   one('expunge_user', { name: text, reason: text }),
   one('redeem_invitation', { token: text, password: text }),
-  one('show_users', { like: orNull(text), status: orNull(text), search: optional(text), ...PAGE }),
+  one('show_users', { like: orNull(text), status: orNull(text), search: optional(text), ...HOLDING, ...PAGE }),
   one('describe_user', { name: text }),
   one('create_account', {
     name: text,
@@ -86,7 +88,7 @@ export const PrincipalRequest = Type.Union([
   one('drop_account', { name: text, ifExists: flag }),
   one('add_keypair', { account: text, keyId: text, publicKey: text, algorithm: optional(algorithm) }),
   one('drop_keypair', { account: text, keyId: text, ifExists: flag }),
-  one('show_accounts', { search: optional(text), ...PAGE }),
+  one('show_accounts', { search: optional(text), ...HOLDING, ...PAGE }),
   /** `owner` null = the caller. */
   one('create_token', { name: text, owner: orNull(text), days: optional(Type.Integer()), scope: optional(text) }),
   one('drop_token', { name: text, owner: orNull(text), ifExists: flag }),

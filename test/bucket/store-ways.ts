@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { createHash, createHmac, type BinaryLike } from 'node:crypto';
 import type { S3Credential } from '#shared/storage/credential.ts';
@@ -21,9 +22,10 @@ export type StoreWay = (token: string, sent: Sent, after?: (signed: Sent) => Sen
 /** Sends a request as it is. */
 export const sendRaw = (endpoint: string, { method, target, headers = {}, body }: Sent): Promise<Outcome> =>
   new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(endpoint);
+    const { hostname, port, protocol } = new URL(endpoint);
+    const make = protocol === 'https:' ? httpsRequest : httpRequest;
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const outgoing = httpRequest({ method, hostname, port, path: target, headers: { ...headers, ...length } });
+    const outgoing = make({ method, hostname, port, path: target, headers: { ...headers, ...length } });
     outgoing.once('error', reject);
     outgoing.once('response', (answer) => {
       const chunks: Buffer[] = [];

@@ -52,6 +52,23 @@ async function run(page: Page, form: string): Promise<void> {
   await section.getByText(/^Done in/).waitFor();
 }
 
+/** Everything that the browser keeps for the page: its storages, its databases, the state of its history. */
+const storageOf = async (page: Page): Promise<string> =>
+  String(
+    await page.evaluate(`(async () => {
+      const databases = [];
+      for (const { name } of await indexedDB.databases()) {
+        const db = await new Promise((done, failed) => Object.assign(indexedDB.open(name), { onsuccess: ({ target }) => done(target.result), onerror: failed }));
+        for (const store of db.objectStoreNames) {
+          const all = await new Promise((done, failed) => Object.assign(db.transaction(store).objectStore(store).getAll(), { onsuccess: ({ target }) => done(target.result), onerror: failed }));
+          databases.push([name, store, all]);
+        }
+        db.close();
+      }
+      return JSON.stringify([databases, Object.entries(localStorage), Object.entries(sessionStorage), history.state]);
+    })()`),
+  );
+
 async function faultsOf(page: Page): Promise<readonly string[]> {
   // The page's own policy lets no other script in; the browser's own door does.
   await page.evaluate(axe);
@@ -203,6 +220,8 @@ test('people, tokens and the audit log: a password is in no statement that is sh
   const { page, faults } = await openConsole(cluster, browser, { path: '/console/admin/users' });
   const requests: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
+  const logged: string[] = [];
+  page.on('console', (message) => logged.push(message.text()));
   await button(page, 'Create a user').click();
   const form = page.getByRole('region', { name: 'Create a user' });
   await form.getByLabel('NAME', { exact: true }).fill('o\'brien "x"');
@@ -213,6 +232,8 @@ test('people, tokens and the audit log: a password is in no statement that is sh
   );
   await run(page, 'Create a user');
   expect(await form.getByLabel(/^PASSWORD/).inputValue()).toBe('');
+  // A picture of the page has nothing of it.
+  expect(await page.content()).not.toContain('Correct-Horse');
   await page.getByLabel('Search', { exact: true }).fill('CONSOLE@');
   await button(page, 'o\'brien "x"').click();
   await page.getByRole('region', { name: 'About o\'brien "x"' }).getByText('console@example.org').waitFor();
@@ -222,14 +243,68 @@ test('people, tokens and the audit log: a password is in no statement that is sh
   await button(page, 'Create a token').click();
   await page.getByRole('region', { name: 'Create a token' }).getByLabel('NAME', { exact: true }).fill('from the page');
   await run(page, 'Create a token');
-  await page.getByText(/^skein_pat_/).waitFor();
+  const shown = await page.getByText(/^skein_pat_/).innerText();
+  await button(page, 'Copy token').click();
+  await page.getByText('Copied', { exact: true }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   await page.reload();
   await page.getByRole('region', { name: 'Tokens', exact: true }).getByText('from the page').waitFor();
   expect(await page.content()).not.toContain('skein_pat_');
-  const stored = await page.evaluate('JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])');
-  expect(`${String(stored)} ${requests.join(' ')}`).not.toMatch(/Correct-Horse|skein_pat_/);
+  const kept = await storageOf(page);
+  expect(kept).toContain('tabs');
+  expect(`${kept} ${requests.join(' ')} ${logged.join(' ')}`).not.toMatch(/Correct-Horse|skein_pat_/);
   const { body } = await cluster.query('SELECT sql FROM (SHOW QUERY HISTORY LIMIT 200)');
   expect(JSON.stringify(body)).not.toMatch(/Correct-Horse|skein_pat_/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a policy tells who is affected, and a table is seen as one of the reader’s own roles', async () => {
+  const policy = 'hide "x.y" <b>';
+  await cluster.sql('CREATE TABLE console_pages.s.seen AS SELECT 7 AS salary');
+  for (const sql of [
+    `CREATE ROLE "o'hr"`,
+    `CREATE USER console_boss EMAIL 'console_boss@example.org' PASSWORD 'Correct-Horse-9'`,
+    'GRANT ROLE tenant_admin TO USER console_boss',
+    `GRANT ROLE "o'hr" TO USER console_boss`,
+    `CREATE USER console_exempt EMAIL 'console_exempt@example.org' PASSWORD 'Correct-Horse-9'`,
+    'GRANT BYPASS POLICIES TO USER console_exempt',
+    `CREATE MASKING POLICY console_pages.s.${quoteIdentifier(policy)} AS (val INTEGER) RETURNS INTEGER
+       -> CASE WHEN is_role_in_session('o''hr') THEN val ELSE -1 END`,
+    `ALTER TABLE console_pages.s.seen ALTER COLUMN salary SET MASKING POLICY console_pages.s.${quoteIdentifier(policy)}`,
+  ]) {
+    await cluster.sql(sql);
+  }
+  const token = await cluster.token({ user: 'console_boss' });
+  const { page, faults } = await openConsole(cluster, browser, { token, path: '/console/admin/policies' });
+  await page.getByLabel('Kind').selectOption('MASKING');
+  await button(page, policy).click();
+  const about = page.getByRole('region', { name: `Policy ${policy}` });
+  await about.getByText("Its body goes by the role o'hr.").waitFor();
+  const listed = (region: string, name: string) =>
+    about.getByRole('region', { name: region, exact: true }).getByText(name, { exact: true }).first().waitFor();
+  await listed(`Tables of ${policy}`, 'seen');
+  await listed("Users with the role o'hr", 'console_boss');
+  await listed('Users with BYPASS POLICIES', 'console_exempt');
+  const view = page.getByRole('region', { name: 'As this role' });
+  await view.getByLabel(/^TABLE/).fill('console_pages.s.seen');
+  expect((await view.getByLabel(/^ROLE/).locator('option').allInnerTexts()).toSorted()).toEqual([
+    "o'hr",
+    'public',
+    'tenant_admin',
+  ]);
+  for (const [role, value] of [
+    ["o'hr", '7'],
+    ['public', '-1'],
+  ] as const) {
+    await view.getByLabel(/^ROLE/).selectOption(role);
+    await view.getByRole('button', { name: 'Show' }).click();
+    await view
+      .getByRole('region', { name: `Rows as ${role}` })
+      .getByText(value, { exact: true })
+      .waitFor();
+    await view.getByRole('region', { name: 'Rows with all roles' }).getByText('7', { exact: true }).waitFor();
+  }
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startChromium } from '#test/support/chromium.ts';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, openConsole, rowTexts, write } from '#test/support/console.ts';
+import { ask, buildConsole, openConsole, rowTexts, untilInHistory, write } from '#test/support/console.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 /** Debian's chromium looks at what ran, watches the cluster, and tries to get in. */
@@ -39,6 +39,7 @@ test('a query is found in the history by a filter in the address, and its page t
     'SELECT l_returnflag, count(*) AS console_pages FROM lake.tpch.lineitem GROUP BY ALL',
   );
   const other = await cluster.query('SELECT nope FROM lake.tpch.orders');
+  for (const { queryId } of [one, other]) await untilInHistory(cluster, queryId);
   await page.getByLabel('Text').fill('console_pages');
   await page.keyboard.press('Tab');
   await page

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startChromium } from '#test/support/chromium.ts';
 import type { Cluster } from '#test/support/cluster.ts';
-import { buildConsole, openConsole, write } from '#test/support/console.ts';
+import { buildConsole, openConsole, untilInHistory, write } from '#test/support/console.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 /** Plans are drawn, the history has an order and a time, and the cluster has a past. */
@@ -33,6 +33,7 @@ test('Explain draws the plan, and runs nothing; a run has the same operators wit
   await page.getByRole('button', { name: 'Unfold' }).waitFor();
   expect(await page.locator('.react-flow__node').count()).toBeLessThan(drawn);
   const { queryId } = await cluster.query(JOIN);
+  await untilInHistory(cluster, queryId);
   await page.goto(`${cluster.queryUrl}/console/queries/${queryId}`);
   await button(page, 'operators').click();
   await page.locator('.react-flow__node').filter({ hasText: 'Scan' }).first().click();
@@ -45,7 +46,8 @@ test('Explain draws the plan, and runs nothing; a run has the same operators wit
 });
 
 test('the history is sorted by the server, and the strip chooses a time that is in the address', async () => {
-  await cluster.query(JOIN);
+  const { queryId } = await cluster.query(JOIN);
+  await untilInHistory(cluster, queryId);
   const { page, faults } = await openConsole(cluster, browser, { path: '/console/history' });
   const list = page.getByRole('region', { name: 'Statements' });
   await list.getByRole('button', { name: 'Time' }).click();
@@ -53,7 +55,7 @@ test('the history is sorted by the server, and the strip chooses a time that is 
   expect(new URL(page.url()).searchParams.get('sort')).toBe('-duration_ms');
   const strip = page.getByRole('group', { name: 'When they came' });
   await strip
-    .getByRole('button', { name: /: [1-9]\d* statements/ })
+    .getByRole('button', { name: /: [1-9][\d,]* statements/ })
     .last()
     .focus();
   await page.keyboard.press('Enter');

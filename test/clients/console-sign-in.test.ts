@@ -20,6 +20,8 @@ beforeAll(async () => {
   ({ cluster } = await sharedCluster());
   browser = await startChromium();
   origin = atLocalhost(cluster.queryUrl);
+  // With more than one organisation the page asks for it, and other suites make some in this cluster, too.
+  await cluster.cliOk(['admin', 'tenant', 'create', 'console_beside', '--user', 'eve']);
   await cluster.sql(`CREATE USER ${USER} EMAIL '${USER}@example.org' PASSWORD '${PASSWORD}'`);
 });
 afterAll(async () => {
@@ -32,6 +34,7 @@ const leave = (page: Page) => page.getByRole('link', { name: 'Sign in', exact: t
 
 async function givePassword(page: Page): Promise<void> {
   await page.getByLabel('User name or email').fill(USER);
+  await page.getByLabel('Organisation').fill('default');
   await page.getByLabel('Password').fill(PASSWORD);
   await button(page, 'Sign in').click();
 }

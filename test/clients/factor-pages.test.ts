@@ -16,6 +16,8 @@ let context: BrowserContext;
 let page: Page;
 let cdp: CDPSession;
 let home = '';
+/** Recovery codes that were shown last. */
+let codes: readonly string[] = [];
 
 beforeAll(async () => {
   catalog = await startTestCatalog();
@@ -93,6 +95,36 @@ test('a counter that goes back is refused and written down', async () => {
   await catalog.sql('update catalog.passkey set counter = 1');
 });
 
+test('a passkey answers one request, once: not in another sign-in, and not after another answer', async () => {
+  /** The answer that the browser sends, which never arrives. */
+  const held = async (): Promise<Record<string, string>> => {
+    await signIn();
+    await page.route('**/sign-in/passkey', (route) => route.abort());
+    const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/passkey'));
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    const fields = Object.fromEntries(new URLSearchParams((await sent).postData() ?? ''));
+    await page.unroute('**/sign-in/passkey');
+    // The counter shall not be what refuses it.
+    await catalog.sql('update catalog.passkey set counter = 0');
+    return fields;
+  };
+  const post = async (form: Record<string, string>): Promise<readonly [number, boolean]> => {
+    const options = { form, headers: { origin: home }, maxRedirects: 0 };
+    const answer = await context.request.post(`${home}/sign-in/passkey`, options);
+    return [answer.status(), (await answer.text()).includes('The user, the password or the code is wrong.')];
+  };
+  const used = await held();
+  expect(await post(used)).toEqual([303, false]);
+  await page.goto(`${home}/account`);
+  await page.getByText('You are signed in as admin').waitFor();
+  // The same in a sign-in that waits for another.
+  const fresh = await held();
+  expect(await post({ ...fresh, answer: used['answer'] ?? '' })).toEqual([403, true]);
+  // By that answer the request of this sign-in is gone.
+  expect(await post(fresh)).toEqual([403, true]);
+  expect(await post(await held())).toEqual([303, false]);
+});
+
 test('an authenticator app beside it, recovery codes anew, and the passkey removed', async () => {
   await signIn();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
@@ -105,7 +137,8 @@ test('an authenticator app beside it, recovery codes anew, and the passkey remov
   expect(await faults()).toEqual([]);
   await page.getByRole('link', { name: /I have kept them/ }).click();
   await page.getByRole('button', { name: 'Make ten new recovery codes' }).click();
-  expect(await page.locator('.codes code').count()).toBe(10);
+  codes = await page.locator('.codes code').allInnerTexts();
+  expect(codes).toHaveLength(10);
   await page.goto(`${home}/account`);
   await page.getByRole('button', { name: 'Remove my laptop' }).click();
   await page.getByText('You are signed in as admin').waitFor();
@@ -118,4 +151,32 @@ test('an authenticator app beside it, recovery codes anew, and the passkey remov
   await page.getByRole('button', { name: 'Drop for a script' }).click();
   await page.getByText('You are signed in as admin').waitFor();
   expect(await catalog.sql('select 1 from catalog.access_token')).toEqual([]);
+});
+
+test('who has lost his factor signs in with a recovery code, sets up another at once, and the code is used up', async () => {
+  const [code = ''] = codes;
+  const recover = async (): Promise<void> => {
+    await signIn();
+    await page.getByText('I have lost it').click();
+    await page.getByLabel('Recovery code').fill(code);
+    await page.getByRole('button', { name: 'Use the recovery code' }).click();
+  };
+  await recover();
+  expect(await heading()).toBe('Set up a second factor');
+  expect(await faults()).toEqual([]);
+  // He is not signed in before.
+  await page.goto(`${home}/account`);
+  expect([new URL(page.url()).pathname, await heading()]).toEqual(['/sign-in', 'Set up a second factor']);
+  const secret = (await page.locator('code').first().innerText()).replaceAll(' ', '');
+  await page.getByLabel('Code of your authenticator app').fill(generateSync({ secret }));
+  await page.getByRole('button', { name: 'Switch it on' }).click();
+  await page.getByRole('link', { name: /I have kept them/ }).click();
+  await page.getByText('You are signed in as admin').waitFor();
+  await recover();
+  await page.getByText('The user, the password or the code is wrong.').waitFor();
+  // The code of this half minute was used above; that of the next one is taken, too.
+  const epoch = Math.floor(Date.now() / 1_000) + 30;
+  await page.getByLabel('Code of your authenticator app').fill(generateSync({ secret, epoch }));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('You are signed in as admin').waitFor();
 });

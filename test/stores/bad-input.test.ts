@@ -1,14 +1,18 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startAzurite, AZURITE_ACCOUNT, type Azurite } from '#test/support/azurite.ts';
+import { startAzurite, AZURITE_ACCOUNT, AZURITE_KEY, type Azurite } from '#test/support/azurite.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { errorOf } from '#test/support/catalog-requests.ts';
 import { startGoogle, type Google } from '#test/support/google.ts';
 import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
 
 /**
  * A directory of Microsoft's that knows one client of one tenant, and the metadata server of a machine of Azure. As the address of an account
- * it gives nobody a user delegation key, as where an identity lacks the role for it.
+ * it gives nobody a user delegation key, as where an identity lacks the role for it, and takes no signature, as where one does not hold yet.
  */
 type Entra = AsyncDisposable & { readonly endpoint: string; aheadMs: number; isMachine: boolean };
 
@@ -27,6 +31,9 @@ async function startEntra(): Promise<Entra> {
         const code = 'AuthorizationPermissionMismatch';
         const text = `<Error><Code>${code}</Code><Message>${incoming.headers.authorization}</Message></Error>`;
         return void answer.writeHead(403, { 'x-ms-error-code': code }).end(text);
+      }
+      if (incoming.url?.startsWith(`/${AZURITE_ACCOUNT}/`) === true) {
+        return void answer.writeHead(403, { 'x-ms-error-code': 'AuthenticationFailed' }).end();
       }
       const isMachine = incoming.url?.startsWith('/metadata/identity/') === true;
       if (isMachine && (!entra.isMachine || incoming.headers['metadata'] !== 'true')) return refuse('none');
@@ -69,12 +76,32 @@ let google: Google;
 let azurite: Azurite;
 let entra: Entra;
 let catalog: TestCatalog;
+let folder: string;
 
 beforeAll(async () => {
   google = await startGoogle();
   azurite = await startAzurite();
   entra = await startEntra();
+  folder = await mkdtemp(join(tmpdir(), 'skein-bad-input-'));
+  const [accountFile, clientFile] = [join(folder, 'google.json'), join(folder, 'azure.yaml')];
+  await writeFile(accountFile, google.accountFile);
+  await writeFile(clientFile, `tenant_id: ${TENANT}\nclient_id: ${CLIENT}\nclient_secret: ${SECRET}\n`);
   catalog = await startTestCatalog({
+    'catalog.storage_profiles': JSON.stringify({
+      google: {
+        storage: 'gs://warehouse/clients',
+        credentials: accountFile,
+        endpoint: google.endpoint,
+        sts_endpoint: google.endpoint,
+      },
+      azure: {
+        storage: `wasbs://warehouse@${AZURITE_ACCOUNT}.blob.core.windows.net/clients`,
+        credentials: clientFile,
+        endpoint: azurite.endpoint,
+        sts_endpoint: entra.endpoint,
+        allow_container_sas: 'true',
+      },
+    }),
     'catalog.google_metadata_url': google.endpoint,
     'catalog.azure_metadata_url': entra.endpoint,
   });
@@ -85,6 +112,7 @@ afterAll(async () => {
   await entra?.[Symbol.asyncDispose]();
   await azurite?.[Symbol.asyncDispose]();
   await google?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
 });
 
 type Checks = { readonly checks: readonly { readonly name: string; readonly problem: string }[] };
@@ -182,9 +210,43 @@ describe('Azure storage', () => {
     expect(problem).not.toMatch(new RegExp(`\\n|${SECRET}|eyJ`));
   });
 
+  test('a clock two hours off is named, by whatever the store refuses for it', async () => {
+    entra.aheadMs = -7_200_000;
+    const problem = await problemOf('adls', { accountKey: AZURITE_KEY }, { endpoint: entra.endpoint });
+    const ofClient = await problemOf('adls', client, { endpoint: entra.endpoint });
+    entra.aheadMs = 0;
+    expect(problem).toContain('403 AuthenticationFailed; this machine’s clock is 120 minutes ahead of the service’s');
+    expect(ofClient).toContain('clock is 120 minutes ahead of the service’s');
+    expect(problem).not.toContain(AZURITE_KEY);
+  });
+
   test('a machine of Azure’s gives a token, another one none', async () => {
     expect(await problemOf('adls', null)).toContain('this machine gives the catalog no token for Azure’s store');
     entra.isMachine = true;
     expect(await problemOf('adls', null)).toBe('');
   });
+});
+
+test.each([
+  ['google', 'gcs', 'gs', /^gs:\/\/warehouse\/clients\/named-gcs-[0-9a-f-]{36}$/],
+  ['azure', 'adls', 'abfss', /^abfss:\/\/warehouse@\w+\.dfs\.core\.windows\.net\/clients\/named-adls-[0-9a-f-]{36}$/],
+])('a client makes a catalog in the place named %s, of the type %s or %s', async (name, kind, scheme, place) => {
+  const make = (as: string, type: string) =>
+    catalog.rest('POST', '/v1/catalogs', { body: { name: as, 'storage-profile': { name, type } } });
+  expect(errorOf(await make('odd', 's3'))).toEqual([
+    400,
+    'BadRequestException',
+    `storage-profile of type s3 is not served: ${kind} is`,
+  ]);
+  const made = await make(`named-${kind}`, kind);
+  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  expect(made.body['storage-profile']).toMatchObject({
+    type: scheme,
+    location: expect.stringMatching(place) as string,
+  });
+  expect((await make(`named-${scheme}-again`, scheme)).status).toBe(200);
+  const { checks } = await catalog.call<Checks>('CheckCatalog', { name: `named-${kind}` });
+  expect(checks.filter(({ problem }) => problem !== '')).toEqual([]);
+  const told = JSON.stringify([made.body, (await catalog.rest('GET', '/v1/catalogs')).body]);
+  for (const secret of [SECRET, 'PRIVATE KEY', folder]) expect(told).not.toContain(secret);
 });

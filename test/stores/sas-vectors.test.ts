@@ -129,6 +129,7 @@ const OTHER_KEYS: readonly (readonly [string, Partial<DelegationKey>])[] = [
   ['the tenant', { tenantId: '99999999-bbbb-cccc-dddd-eeeeeeeeeeee' }],
   ['the key’s beginning', { starts: '2026-11-28T09:00:00Z' }],
   ['the key’s end', { expires: '2026-12-01T10:00:00Z' }],
+  ['the key’s service', { service: 'q' }],
   ['the key’s version', { version: '2020-12-06' }],
   ['the key’s value', { value: Buffer.alloc(32, 1).toString('base64') }],
 ];

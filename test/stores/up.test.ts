@@ -1,9 +1,12 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { OTHER_STORE_MS, OTHER_STORES } from '#test/support/other-stores.ts';
+import { processHolds } from '#test/support/process-memory.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
 
@@ -44,6 +47,20 @@ async function workUnderFaults(cluster: StartedCluster, proxy: StoreProxy): Prom
   expect(found.filter((i) => !unknown.has(i)).toSorted((a, b) => a - b)).toEqual([...written]);
 }
 
+/** Only the catalog opens the long-lived key: no other service holds it, and no file or list does. */
+async function requireHidden(cluster: StartedCluster, key: string): Promise<void> {
+  for (const { kind, pid } of await cluster.services()) {
+    if (kind === 'worker' || kind === 'coordinator') expect(await processHolds(pid, key), kind).toBe(false);
+  }
+  // The search finds what is there.
+  expect(await processHolds(await cluster.pidOf('catalog'), key)).toBe(true);
+  expect(await cluster.cliOk(['admin', 'catalog', 'list', '--json'])).not.toContain(key);
+  for (const name of await readdir(cluster.dataDir, { recursive: true })) {
+    const bytes = await readFile(join(cluster.dataDir, name)).catch(() => Buffer.alloc(0));
+    expect(bytes.includes(key), name).toBe(false);
+  }
+}
+
 test.each(Object.entries(OTHER_STORES))(
   'skein up --storage makes the first catalog in a bucket of %s, and all of a table lies there',
   async (_name, start) => {
@@ -69,6 +86,9 @@ test.each(Object.entries(OTHER_STORES))(
     expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
     expect(lines.length).toBeGreaterThan(10);
     await workUnderFaults(cluster, proxy);
+    await requireHidden(cluster, store.longLived);
+    expect(await cluster.cliOk(['admin', 'secrets', 'rotate'])).toContain('1 secrets are encrypted with a new key');
+    expect(await cluster.sql('SELECT count(*) FROM lake.default.t')).toEqual([[90_002]]);
     await cluster.sql('DROP TABLE lake.default.t');
     for (const secret of store.secrets()) expect(cluster.log).not.toContain(secret);
   },

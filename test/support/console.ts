@@ -1,7 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { run, type Cluster } from './cluster.ts';
+import { patience } from './run/slowness.ts';
 
 /** A page of the console as a test visits it. */
 export type ConsolePage = {
@@ -91,3 +93,17 @@ export const rowTexts = (page: Page, row: number): Promise<readonly string[]> =>
     .getByRole('grid', { name: 'Result' })
     .locator(`[aria-rowindex="${row + 1}"] [role=gridcell]`)
     .allInnerTexts();
+
+/**
+ * Waits until the query history has a statement that has ended: its record is written after its answer, and a page that was opened before
+ * asks again only after seconds.
+ */
+export async function untilInHistory(cluster: Cluster, queryId: string): Promise<void> {
+  const headers = { authorization: `Bearer ${await cluster.token()}` };
+  const path = `${cluster.queryUrl}/api/query-history/${queryId}`;
+  await expect
+    .poll(async () => ((await (await fetch(path, { headers })).json()) as { readonly status?: string }).status, {
+      timeout: patience(30_000),
+    })
+    .toMatch(/^(?:completed|failed|cancelled)$/);
+}

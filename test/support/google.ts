@@ -17,6 +17,8 @@ export type Google = AsyncDisposable & {
   readonly accountFile: string;
   /** The account's own token, which may do everything. */
   readonly token: string;
+  /** A line of the account's private key. */
+  readonly keyText: string;
   /** All tokens that were given, but for `token`, and the private key: nothing may tell them. */
   readonly secrets: readonly string[];
   makeBucket(name: string): Promise<void>;
@@ -27,6 +29,8 @@ export type Google = AsyncDisposable & {
   /** Gives this machine's account a token when it is asked as a metadata server. */
   setMachine(isGoogles: boolean): void;
   takeExchanges(): number;
+  /** Tokens are given for another boundary than the one that came: all of the bucket, to write. */
+  setWide(isWide: boolean): void;
 };
 
 type Rule = { readonly bucket: string; readonly writes: boolean; readonly reads: boolean; readonly allows: Condition };
@@ -47,11 +51,13 @@ export async function startGoogle(): Promise<Google> {
     endpoint: `http://${google.host}`,
     accountFile: google.accountFile(),
     token: google.give(null, 86_400_000),
+    keyText: google.secrets[0] ?? '',
     secrets: google.secrets,
     makeBucket: (name) => google.makeBucket(name),
     setTokenLife: (ms) => (google.lifeMs = ms),
     setClock: (aheadMs) => (google.aheadMs = aheadMs),
     setMachine: (isGoogles) => (google.isMachine = isGoogles),
+    setWide: (isWide) => (google.isWide = isWide),
     takeExchanges: () => {
       const { exchanges } = google;
       google.exchanges = 0;
@@ -66,6 +72,7 @@ class GoogleServer {
   lifeMs = 3_600_000;
   aheadMs = 0;
   isMachine = false;
+  isWide = false;
   exchanges = 0;
   readonly secrets: string[] = [];
   readonly #grants = new Map<string, Grant>();
@@ -136,6 +143,7 @@ class GoogleServer {
     const grant = this.#grants.get(token);
     if (grant === undefined || grant.endsMs < Date.now()) return refuse(answer, 401, 'authError');
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
+    if (hasDots(url)) return refuse(answer, 404, 'notFound');
     if (await this.#answerUpload(incoming, body, answer)) return;
     if (this.#hasPart(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
@@ -203,7 +211,9 @@ class GoogleServer {
       return json(answer, 400, { error: 'invalid_request' });
     }
     try {
-      const access_token = this.give(rulesOf(form.get('options') ?? ''));
+      const asked = rulesOf(form.get('options') ?? '');
+      const wide = asked.map(({ bucket }) => ({ bucket, reads: true, writes: true, allows: () => true }));
+      const access_token = this.give(this.isWide ? wide : asked);
       this.secrets.push(access_token);
       json(answer, 200, { access_token, expires_in: Math.floor(this.lifeMs / 1_000), token_type: 'Bearer' });
     } catch (error) {
@@ -325,6 +335,9 @@ function accessesOf(method: string, url: URL, body: Buffer): readonly Access[] {
   }
   return [];
 }
+
+/** Whether a name has `..` in it: to Google's store a name like any other, which nobody has made here; fake-gcs-server climbs its folders by it. */
+const hasDots = ({ pathname }: URL): boolean => decodeURIComponent(pathname).split('/').includes('..');
 
 function isAllowed({ rules }: Grant, method: string, url: URL, body: Buffer): boolean {
   if (rules === null) return true;

@@ -5,10 +5,10 @@ import type { AccessKeyInput } from '#proto/generated/skein/catalog/v1/AccessKey
 import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import { readKeyFile } from '#shared/storage/key-file.ts';
 import type { StoreCredential } from '#shared/storage/credential.ts';
-import { AZURITE_ACCOUNT, AZURITE_KEY, startAzurite } from './azurite.ts';
+import { AZURITE_ACCOUNT, AZURITE_KEY, startAzurite, type Azurite } from './azurite.ts';
 import { GCS_BUILD_MS } from './fake-gcs.ts';
 import { NPM_INSTALL_MS } from './npm-folder.ts';
-import { startGoogle } from './google.ts';
+import { startGoogle, type Google } from './google.ts';
 
 /** A store that is not S3, as a cluster is told of it. */
 export type OtherStore = AsyncDisposable & {
@@ -22,6 +22,8 @@ export type OtherStore = AsyncDisposable & {
   readonly env: Readonly<Record<string, string>>;
   /** The store's own key, which may do everything. */
   readonly credential: StoreCredential;
+  /** A text of the long-lived key, which only the catalog may hold. */
+  readonly longLived: string;
   /** Texts that no log, error or history may hold; they grow while keys are given. */
   secrets(): readonly string[];
 };
@@ -29,33 +31,37 @@ export type OtherStore = AsyncDisposable & {
 export const OTHER_STORE_MS = Math.max(GCS_BUILD_MS, NPM_INSTALL_MS);
 
 export const OTHER_STORES = {
-  gcs: async (): Promise<OtherStore> => {
+  gcs: async (): Promise<OtherStore & { readonly google: Google }> => {
     await using started = new AsyncDisposableStack();
     const google = started.use(await startGoogle());
     const { token, endpoint } = google;
     const file = await keyFile(started, google.accountFile);
     const all = started.move();
     return {
+      google,
       root: 'gs://warehouse',
       flags: ['--endpoint', endpoint, '--sts-endpoint', endpoint, '--credentials', file],
       bucket: { settings: { endpoint, 'sts-endpoint': endpoint }, key: keyInput(file) },
       env: {},
       credential: { kind: 'gcs', token, endpoint, expiresAtMs: null },
+      longLived: google.keyText,
       secrets: () => google.secrets,
       [Symbol.asyncDispose]: () => all.disposeAsync(),
     };
   },
-  adls: async (): Promise<OtherStore> => {
+  adls: async (): Promise<OtherStore & { readonly azurite: Azurite }> => {
     await using started = new AsyncDisposableStack();
     const azurite = started.use(await startAzurite());
     const file = await keyFile(started, `account_key: ${AZURITE_KEY}\n`);
     const all = started.move();
     return {
+      azurite,
       root: `abfss://warehouse@${AZURITE_ACCOUNT}.dfs.core.windows.net`,
       flags: ['--endpoint', azurite.endpoint, '--allow-container-sas', '--credentials', file],
       bucket: { settings: { endpoint: azurite.endpoint, 'allow-container-sas': 'true' }, key: keyInput(file) },
       env: { NODE_EXTRA_CA_CERTS: azurite.caFile },
       credential: azurite.credential('warehouse'),
+      longLived: AZURITE_KEY,
       secrets: () => [AZURITE_KEY, 'sig='],
       [Symbol.asyncDispose]: () => all.disposeAsync(),
     };

@@ -2,6 +2,8 @@ import { glob, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '#shared/must.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
+import { isInBucket } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -14,7 +16,7 @@ export async function tableFiles(cluster: Cluster, namespace: string, table: str
   const { status, body } = await cluster.catalog('GET', path);
   const location = (body as { metadata?: { location?: string } }).metadata?.location;
   if (status !== 200 || location === undefined) throw new Error(`${namespace}.${table}: HTTP ${status}`);
-  const root = location.startsWith('s3:') ? await copied(cluster, path, location) : fileURLToPath(new URL(location));
+  const root = isInBucket(location) ? await copied(cluster, path, location) : fileURLToPath(new URL(location));
   const files: string[] = [];
   for await (const file of glob('**/*.parquet', { cwd: root })) files.push(`${root}/${file}`);
   if (files.length === 0) throw new Error(`${namespace}.${table}: no Parquet files below ${root}`);
@@ -28,16 +30,7 @@ async function copied(cluster: Cluster, path: string, location: string): Promise
   const { body } = await cluster.catalog('GET', `${path}/credentials`);
   const [credential] = (body as { 'storage-credentials': { config: Record<string, string> }[] })['storage-credentials'];
   const { config } = must(credential, 'a table in a bucket has a key');
-  const storage = openStorage(location, {
-    kind: 's3',
-    accessKeyId: must(config['s3.access-key-id'], 'a key'),
-    secretAccessKey: must(config['s3.secret-access-key'], 'a secret'),
-    sessionToken: config['s3.session-token'] ?? null,
-    expiresAtMs: null,
-    region: must(config['s3.region'], 'a region'),
-    endpoint: config['s3.endpoint'] ?? null,
-    pathStyle: config['s3.path-style-access'] === 'true',
-  });
+  const storage = openStorage(location, keyOf(config));
   const root = await mkdtemp(join(cluster.dataDir, 'copied-'));
   for await (const page of storage.list(location)) {
     for (const file of page.filter((one) => one.endsWith('.parquet'))) {
@@ -47,4 +40,26 @@ async function copied(cluster: Cluster, path: string, location: string): Promise
     }
   }
   return root;
+}
+
+/** The key in the properties that a client gets. */
+function keyOf(config: Readonly<Record<string, string>>): StoreCredential {
+  const expiresAtMs = null;
+  const token = config['gcs.oauth2.token'];
+  if (token !== undefined) return { kind: 'gcs', token, expiresAtMs, endpoint: config['gcs.service.host'] ?? null };
+  const sas = config['adls.sas-token'];
+  if (sas !== undefined) {
+    const [host = ''] = (config['adls.account-host'] ?? '').split('/');
+    return { kind: 'adls', sas, expiresAtMs, endpoint: `https://${host}` };
+  }
+  return {
+    kind: 's3',
+    accessKeyId: must(config['s3.access-key-id'], 'a key'),
+    secretAccessKey: must(config['s3.secret-access-key'], 'a secret'),
+    sessionToken: config['s3.session-token'] ?? null,
+    expiresAtMs,
+    region: must(config['s3.region'], 'a region'),
+    endpoint: config['s3.endpoint'] ?? null,
+    pathStyle: config['s3.path-style-access'] === 'true',
+  };
 }

@@ -150,6 +150,35 @@ export async function setGroups(
   return { added, gone };
 }
 
+/**
+ * The groups that make a principal a tenant_admin, which he would lose with `claimed` for all groups of this provider, where he is the last active
+ * one of his organisation. None while he has the role by anything else.
+ */
+export async function groupsOfLastAdmin(
+  tx: Tx,
+  {
+    providerId,
+    tenantId,
+    principal,
+  }: { readonly providerId: string; readonly tenantId: string; readonly principal: PrincipalId },
+  claimed: readonly string[],
+): Promise<readonly string[]> {
+  const giving = sql`(select o.provider_id, o.group_name from catalog.group_role o join catalog.role r on r.id = o.role_id
+    where r.name = ${TENANT_ADMIN} and o.with_administration)`;
+  const isClaimed = sql`g.group_name = any (${sql.val([...claimed])}::text[])`;
+  const { rows } = await sql<{ readonly name: string }>`
+    select m.group_name as name from catalog.group_member m join ${giving} g using (provider_id, group_name)
+    where m.provider_id = ${providerId} and m.principal_id = ${principal} and not ${isClaimed}
+      and not exists (select from ${giving} g where g.provider_id = ${providerId} and ${isClaimed})
+      and not exists (select from catalog.group_member o join ${giving} g using (provider_id, group_name)
+        where o.principal_id = ${principal} and o.provider_id <> ${providerId})
+      and not exists (select from catalog.role_grant n join catalog.role r on r.id = n.role_id
+        where n.principal_id = ${principal} and r.name = ${TENANT_ADMIN})
+      and not exists (select from catalog.principal p where p.tenant_id = ${tenantId} and p.id <> ${principal}
+        and p.status in ('ACTIVE', 'PROVISIONED') and p.roles @> ${sql.val([TENANT_ADMIN])}::text[])`.execute(tx);
+  return rows.map(({ name }) => name);
+}
+
 /** A principal is in no group any more. */
 export async function leaveGroups(tx: Tx, principal: PrincipalId): Promise<void> {
   await tx.deleteFrom('group_member').where('principal_id', '=', principal).execute();

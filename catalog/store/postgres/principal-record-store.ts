@@ -109,6 +109,10 @@ export type ListedPrincipals = {
   readonly like: string | null;
   /** A part of a name, an address or a display name, in any case; absent = all. */
   readonly search?: string | undefined;
+  /** A role that was granted to them; absent = all. */
+  readonly role?: string | undefined;
+  /** A privilege that was granted to them; absent = all. */
+  readonly privilege?: Privilege | undefined;
   readonly status: PrincipalStatus | 'LOCKED' | null;
   readonly after: string | null;
   readonly limit: number;
@@ -119,7 +123,7 @@ export type ListedPrincipals = {
 export async function listPrincipals(
   db: Database,
   tenantId: string,
-  { kind, like, search, status, after, limit, now }: ListedPrincipals,
+  { kind, like, search, role, privilege, status, after, limit, now }: ListedPrincipals,
 ): Promise<readonly PrincipalRecord[]> {
   let query = records(db).where('p.tenant_id', '=', tenantId).where('p.kind', '=', kind);
   if (like !== null) query = query.where('p.username', 'like', wholePattern(like));
@@ -128,6 +132,12 @@ export async function listPrincipals(
     query = query.where(
       sql<boolean>`(position(${part} in lower(p.username)) > 0 or position(${part} in lower(p.email)) > 0
         or position(${part} in lower(p.display_name)) > 0)`,
+    );
+  }
+  if (role !== undefined) query = query.where(sql<boolean>`p.roles @> ${sql.val([role])}::text[]`);
+  if (privilege !== undefined) {
+    query = query.where(
+      sql<boolean>`exists (select from catalog.privilege_grant h where h.principal_id = p.id and h.privilege = ${privilege})`,
     );
   }
   if (status === 'LOCKED') query = query.where('p.status', '=', 'ACTIVE').where('s.locked_until', '>', now);

@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
+import { Holders } from './holders.tsx';
 import { PrincipalList } from './principal-list.tsx';
 import { principalRefusal } from './rights.ts';
 import {
@@ -47,6 +48,7 @@ export function RolesPage({ me }: Props): ReactNode {
           ...(chosen === null ? [] : roleActions(chosen, refusal)),
         ]}
       />
+      {chosen === null ? null : <Holders key={chosen} me={me} role={chosen} version={version} />}
     </>
   );
 }
@@ -65,6 +67,15 @@ const roleActions = (role: string, refusal: string | undefined): readonly Action
       { name: 'NAME', kind: 'text' },
     ],
     make: ({ KIND = '', NAME = '' }) => grantRole(role, KIND === 'USER' ? 'USER' : 'SERVICE ACCOUNT', NAME),
+    refusal,
+  },
+  {
+    title: `Revoke ${role}`,
+    fields: [
+      { name: 'KIND', kind: 'choice', choices: ['USER', 'SERVICE ACCOUNT'], initial: 'USER' },
+      { name: 'NAME', kind: 'text' },
+    ],
+    make: ({ KIND = '', NAME = '' }) => grantRole(role, KIND === 'USER' ? 'USER' : 'SERVICE ACCOUNT', NAME, true),
     refusal,
   },
   { title: `Drop ${role}`, fields: [], make: () => dropRole(role), danger: role, refusal },

@@ -2,68 +2,76 @@ import { useState, type ReactNode } from 'react';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
+import { Affected } from './affected.tsx';
+import { AsRole } from './as-role.tsx';
+import { PolicyList } from './policy-list.tsx';
 import { principalRefusal } from './rights.ts';
 import {
   bindPolicy,
   createPolicy,
-  describePolicy,
   dropPolicy,
+  policyPath,
   policyReferences,
   setPolicyBody,
-  showPolicies,
   unbindPolicy,
   type PolicyKind,
+  type PolicyPlace,
 } from './statements.ts';
 
-/** Policies: their lists, one with its body, and what they are bound to. */
+/** Policies: their lists, one with its body and who is affected, bindings, and a table as one of the reader's roles sees it. */
 export function PoliciesPage({ me }: { readonly me: Whoami }): ReactNode {
   const [kind, setKind] = useState<PolicyKind>('ROW ACCESS');
-  const [policy, setPolicy] = useState('');
+  const [chosen, choose] = useState<PolicyPlace | null>(null);
   const [catalog, setCatalog] = useState('');
   const [version, setVersion] = useState(0);
   const refusal = principalRefusal(me, 'MANAGE POLICIES');
+  const name = chosen === null ? '' : policyPath(chosen);
   return (
     <>
       <form className="bar filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Kind
-          <select value={kind} onChange={({ target }) => setKind(target.value as PolicyKind)}>
+          <select
+            value={kind}
+            onChange={({ target }) => {
+              setKind(target.value as PolicyKind);
+              choose(null);
+            }}
+          >
             <option>ROW ACCESS</option>
             <option>MASKING</option>
           </select>
-        </label>
-        <label>
-          Policy (schema.name)
-          <input defaultValue="" onBlur={({ target }) => setPolicy(target.value.trim())} />
         </label>
         <label>
           Bindings in the catalog
           <input defaultValue="" onBlur={({ target }) => setCatalog(target.value.trim())} />
         </label>
       </form>
-      {refusal === undefined ? (
-        <RowsTab key={`${kind} ${version}`} made={showPolicies(kind)} label="Policies" />
-      ) : (
-        <p className="quiet">{refusal}</p>
-      )}
-      {policy === '' || refusal !== undefined ? null : (
-        <RowsTab key={`${kind} ${policy} ${version}`} made={describePolicy(kind, policy)} label={`Policy ${policy}`} />
-      )}
+      <PolicyList key={`list ${kind} ${version}`} kind={kind} onChoose={choose} />
       {catalog === '' ? null : (
         <RowsTab key={`${catalog} ${version}`} made={policyReferences(catalog)} label="Bindings" />
       )}
       <Actions
-        key={`${kind} ${policy}`}
-        actions={policyActions(kind, policy, refusal)}
+        key={`${kind} ${name}`}
+        actions={policyActions(kind, chosen, refusal)}
         onDone={() => setVersion((now) => now + 1)}
       />
+      {chosen === null ? null : (
+        <Affected key={`${kind} ${name} ${version}`} kind={kind} place={chosen} me={me} version={version} />
+      )}
+      <AsRole roles={me.roles} />
     </>
   );
 }
 
-function policyActions(kind: PolicyKind, policy: string, refusal: string | undefined): readonly Action[] {
-  const name = { name: 'POLICY', kind: 'text', initial: policy } as const;
-  const table = { name: 'TABLE', kind: 'text', hint: 'schema.table' } as const;
+function policyActions(kind: PolicyKind, chosen: PolicyPlace | null, refusal: string | undefined): readonly Action[] {
+  const name = {
+    name: 'POLICY',
+    kind: 'text',
+    initial: chosen === null ? '' : policyPath(chosen),
+    hint: 'catalog.schema.policy; a part with a dot in double quotes',
+  } as const;
+  const table = { name: 'TABLE', kind: 'text', hint: 'schema.table; a part with a dot in double quotes' } as const;
   return [
     {
       title: 'Create a policy',
@@ -88,7 +96,11 @@ function policyActions(kind: PolicyKind, policy: string, refusal: string | undef
       fields: [
         name,
         table,
-        { name: 'COLUMNS', kind: 'text', hint: 'With commas; the first is the one that is masked' },
+        {
+          name: 'COLUMNS',
+          kind: 'text',
+          hint: 'With commas; the first is the one that is masked. A name with a comma in double quotes',
+        },
       ],
       make: ({ POLICY = '', TABLE = '', COLUMNS = '' }) => bindPolicy(kind, POLICY, TABLE, COLUMNS),
       refusal,
@@ -98,10 +110,18 @@ function policyActions(kind: PolicyKind, policy: string, refusal: string | undef
       fields: [name, table, ...(kind === 'MASKING' ? [{ name: 'COLUMN', kind: 'text' } as const] : [])],
       make: ({ POLICY = '', TABLE = '', COLUMN = '' }) => unbindPolicy(kind, POLICY, TABLE, COLUMN),
       refusal,
-      ...(policy === '' ? {} : { danger: policy }),
+      ...(chosen === null ? {} : { danger: chosen.policy }),
     },
-    ...(policy === ''
+    ...(chosen === null
       ? []
-      : [{ title: `Drop ${policy}`, fields: [], make: () => dropPolicy(kind, policy), danger: policy, refusal }]),
+      : [
+          {
+            title: `Drop ${chosen.policy}`,
+            fields: [],
+            make: () => dropPolicy(kind, policyPath(chosen)),
+            danger: chosen.policy,
+            refusal,
+          },
+        ]),
   ];
 }

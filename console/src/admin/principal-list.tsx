@@ -16,6 +16,8 @@ type Props = {
   readonly statuses?: readonly string[];
   /** Owner of tokens, webhook of deliveries. */
   readonly of?: string;
+  /** Those alone who have a role or a privilege. */
+  readonly holding?: Readonly<Record<string, string>>;
   /** Grows when the list has changed. */
   readonly version: number;
   readonly onChoose?: (name: string) => void;
@@ -24,15 +26,15 @@ type Props = {
 const SEARCH_DELAY_MS = 250;
 
 /** A list of SHOW, searched and paged by the server. */
-export function PrincipalList({ kind, label, statuses, of, version, onChoose }: Props): ReactNode {
+export function PrincipalList({ kind, label, statuses, of, holding, version, onChoose }: Props): ReactNode {
   const [search, setSearch] = useState('');
   const [status, setStatus] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery<Page, ApiError>({
-    queryKey: ['principals', kind, search, status, of, version],
+    queryKey: ['principals', kind, search, status, of, holding, version],
     initialPageParam: '',
     queryFn: ({ pageParam }) => {
-      const given = { search, status, of: of ?? '', after: String(pageParam) };
+      const given = { search, status, of: of ?? '', after: String(pageParam), ...holding };
       const asked = Object.entries(given).filter(([, value]) => value !== '');
       return callJson<Page>(`/api/principals/${kind}?${new URLSearchParams(asked).toString()}`);
     },

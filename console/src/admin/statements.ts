@@ -1,5 +1,6 @@
 import { quoteIdentifier as name, quoteLiteral as literal } from '#shared/sql/quote.ts';
 import type { MadeStatement } from '../statement/made-statement.ts';
+import { namesIn } from '../statement/name-path.ts';
 
 /** The place of a secret in a statement, which goes as a parameter: it is in no text that is shown, copied or kept. */
 const SECRET = '?';
@@ -67,6 +68,7 @@ export const PRIVILEGES = [
   'MANAGE SERVICE ACCOUNTS',
   'MANAGE PATS',
   'MANAGE POLICIES',
+  'MANAGE IDENTITY PROVIDERS',
   'BYPASS POLICIES',
 ] as const;
 export const grantPrivilege = (privilege: string, kind: Holder, holder: string, isRevoke = false): MadeStatement =>
@@ -122,7 +124,8 @@ export const retryWebhook = (webhook: string, event: string): MadeStatement =>
 export const dropWebhook = (webhook: string): MadeStatement => one(`DROP WEBHOOK ${name(webhook)}`);
 
 export type PolicyKind = 'ROW ACCESS' | 'MASKING';
-const path = (parts: string): string => parts.split('.').map(name).join('.');
+/** @param parts a path as SQL writes it: parts with dots are in quotes */
+const path = (parts: string): string => namesIn(parts, '.').map(name).join('.');
 export const showPolicies = (kind: PolicyKind): MadeStatement =>
   one(kind === 'MASKING' ? 'SHOW MASKING POLICIES' : 'SHOW ROW POLICIES');
 export const describePolicy = (kind: PolicyKind, policy: string): MadeStatement =>
@@ -140,7 +143,7 @@ export const dropPolicy = (kind: PolicyKind, policy: string): MadeStatement =>
   one(`DROP ${kind} POLICY ${path(policy)}`);
 /** @param columns with commas between them; the first is the one that a masking policy masks */
 export const bindPolicy = (kind: PolicyKind, policy: string, table: string, columns: string): MadeStatement => {
-  const [first = '', ...others] = columns.split(',').map((column) => name(column.trim()));
+  const [first = '', ...others] = namesIn(columns, ',').map(name);
   const using = others.length === 0 ? '' : ` USING (${[first, ...others].join(', ')})`;
   return one(
     kind === 'MASKING'
@@ -151,8 +154,20 @@ export const bindPolicy = (kind: PolicyKind, policy: string, table: string, colu
 export const unbindPolicy = (kind: PolicyKind, policy: string, table: string, column: string): MadeStatement =>
   one(
     kind === 'MASKING'
-      ? `ALTER TABLE ${path(table)} ALTER COLUMN ${name(column)} UNSET MASKING POLICY`
+      ? `ALTER TABLE ${path(table)} ALTER COLUMN ${namesIn(column, ',').map(name).join(', ')} UNSET MASKING POLICY`
       : `ALTER TABLE ${path(table)} DROP ROW ACCESS POLICY ${path(policy)}`,
   );
 export const policyReferences = (catalog: string): MadeStatement =>
   one(`SELECT * FROM ${name(catalog)}.information_schema.policy_references LIMIT 1000`);
+export type PolicyPlace = { readonly catalog: string; readonly schema: string; readonly policy: string };
+/** A schema's name is one name, its levels joined by dots. */
+export const policyPath = ({ catalog, schema, policy }: PolicyPlace): string =>
+  [catalog, schema, policy].map(name).join('.');
+/** The tables that a policy is bound to. Those of a masking policy do not tell its schema. */
+export const boundTables = (kind: PolicyKind, { catalog, schema, policy }: PolicyPlace): MadeStatement =>
+  one(
+    `SELECT ref_schema_name, ref_entity_name, ref_column_name FROM ${name(catalog)}.information_schema.policy_references WHERE policy_name = ${literal(policy)} AND policy_kind = ${kind === 'MASKING' ? "'MASKING_POLICY'" : `'ROW_ACCESS_POLICY' AND policy_schema = ${literal(schema)}`} ORDER BY ALL LIMIT 1000`,
+  );
+
+export const takeRole = (role: string): MadeStatement => one(`USE ROLE ${name(role)}`);
+export const firstRows = (table: string): MadeStatement => one(`SELECT * FROM ${path(table)} LIMIT 100`);

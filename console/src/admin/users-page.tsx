@@ -1,9 +1,11 @@
 import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
 import { PrincipalList } from './principal-list.tsx';
 import { principalRefusal } from './rights.ts';
+import { RunningStatements } from './running-statements.tsx';
 import {
   alterUser,
   createUser,
@@ -90,6 +92,16 @@ function OneUser({ user, me, onChanged }: OneProps): ReactNode {
       <RowsTab made={describeUser(user)} label={`About ${user}`} />
       <h3>Roles and privileges</h3>
       <RowsTab made={showGrants('USER', user)} label={`Grants of ${user}`} />
+      <p>
+        <Link href={`/admin/audit?target=${encodeURIComponent(user)}`}>What was done to {user}</Link>,{' '}
+        <Link href={`/admin/audit?actor=${encodeURIComponent(user)}`}>what {user} has done</Link>
+      </p>
+      <h3>Running statements</h3>
+      {principalRefusal(me, null) === undefined || user === me.username ? (
+        <RunningStatements user={user} />
+      ) : (
+        <p className="quiet">{principalRefusal(me, null)}</p>
+      )}
       <h3>Tokens</h3>
       <PrincipalList kind="tokens" label={`Tokens of ${user}`} of={user} version={0} />
     </section>

@@ -1,12 +1,10 @@
 import { useState, type ReactNode } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import { ApiError, callJson } from '../api/call.ts';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
+import { ForOperators } from './for-operators.tsx';
 
 type Route = { readonly group: string; readonly rule: number | null; readonly priority: number | null };
-type Cluster = { readonly workload_file_problem?: string };
-type Quarantined = { readonly entries?: readonly unknown[] };
 
 /** The rule that a statement would meet; for operators what is refused, and what is wrong with the workload file. */
 export function WorkloadPage({ me }: { readonly me: Whoami }): ReactNode {
@@ -58,32 +56,6 @@ export function WorkloadPage({ me }: { readonly me: Whoami }): ReactNode {
       )}
       <h2>For operators</h2>
       <ForOperators />
-    </>
-  );
-}
-
-function ForOperators(): ReactNode {
-  const cluster = useQuery<Cluster, ApiError>({
-    queryKey: ['cluster file'],
-    queryFn: () => callJson('/api/cluster?limit=1'),
-  });
-  const quarantine = useQuery<Quarantined, ApiError>({
-    queryKey: ['quarantine'],
-    queryFn: () => callJson('/api/quarantine'),
-  });
-  return (
-    <>
-      {cluster.data?.workload_file_problem === undefined ? null : (
-        <p role="alert">{cluster.data.workload_file_problem}</p>
-      )}
-      {quarantine.error === null ? null : (
-        <p className="quiet">Statements in quarantine are for the operator: {quarantine.error.message}</p>
-      )}
-      {quarantine.data === undefined ? null : (
-        <pre aria-label="Quarantine" tabIndex={0}>
-          {JSON.stringify(quarantine.data, null, 2)}
-        </pre>
-      )}
     </>
   );
 }

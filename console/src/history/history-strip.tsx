@@ -14,6 +14,8 @@ type Props = {
 
 /** Time that the strip shows when no part is chosen: a day. */
 const DAY_MS = 86_400_000;
+/** How often the last day is asked for again. */
+const MOVES_MS = 10_000;
 
 /** When statements came: a choice of bars, by a drag or by keys, is the list's time. */
 export function HistoryStrip({ filters, span, onSpan }: Props): ReactNode {
@@ -31,6 +33,7 @@ export function HistoryStrip({ filters, span, onSpan }: Props): ReactNode {
       return callJson(`/api/query-history/summary?${asked.toString()}`);
     },
     placeholderData: (before) => before,
+    refetchInterval: span === null ? MOVES_MS : false,
   });
   if (data === undefined) return <div className="strip" />;
   const shown = bars(data.lines, span ?? { fromMs: Date.now() - DAY_MS, toMs: Date.now() }, seconds);

@@ -113,11 +113,36 @@ function Progress({ queryId }: { readonly queryId: string }): ReactNode {
 /** Rows of an answer that are shown; a secret in one of them is there as long as the panel is. */
 const SHOWN_MAX = 100;
 
+/** Columns of an answer that nobody is told again. */
+const SHOWN_ONCE = /(?:^|_)(?:token|secret|url)$/;
+
+function CopyValue({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
+  const [told, tell] = useState('');
+  const copy = (): void =>
+    void navigator.clipboard.writeText(value).then(
+      () => tell('Copied'),
+      () => tell('The browser refuses to copy'),
+    );
+  return (
+    <p className="bar">
+      <button type="button" onClick={copy}>
+        Copy {name}
+      </button>
+      <span className="quiet">{told}</span>
+    </p>
+  );
+}
+
 function Answer({ answer: { columns, rows, elapsed_ms: ms } }: { readonly answer: StatementAnswer }): ReactNode {
   return (
     <div role="status">
       <p className="quiet">Done in {printMs(ms)}</p>
       <SmallTable label="Answer" columns={columns} rows={rows.slice(0, SHOWN_MAX)} />
+      {rows.length === 1
+        ? columns.map((name, i) =>
+            SHOWN_ONCE.test(name) ? <CopyValue key={name} name={name} value={cellText(rows[0]?.[i])} /> : null,
+          )
+        : null}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { PRIVILEGES, type Privilege } from '#shared/principal/privilege.ts';
 import { AUDIT_COLUMNS, AuditEntry } from './audit-entry.ts';
 import { orNull, record, text } from '../../profile/schema-parts.ts';
 import { QUERY_TYPES, type QueryType } from '../../statement/query-type.ts';
@@ -30,6 +31,14 @@ export const LIST_PRINCIPALS = {
   querystring: Type.Object({
     search: optional('A part of a name; of users also of the email or the display name; in any case'),
     status: optional('Status of users'),
+    role: optional('Users or service accounts that have this role'),
+    privilege: Type.Optional(
+      Type.Unsafe<Privilege>({
+        type: 'string',
+        enum: [...PRIVILEGES],
+        description: 'Users or service accounts that have this privilege',
+      }),
+    ),
     of: optional('Owner of tokens, a user or a service account: without it the caller; webhook of deliveries'),
     after,
     limit,
@@ -43,7 +52,7 @@ export const LIST_PRINCIPALS = {
       }),
       'A page',
     ),
-    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'PRINCIPAL_NOT_FOUND']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'PRINCIPAL_NOT_FOUND', 'ROLE_NOT_FOUND']),
   },
 };
 

@@ -51,6 +51,10 @@ test('every operation answers as the OpenAPI document says, when it succeeds and
     await routes.ask('/api/principals/webhook-deliveries?of=w'),
     await routes.ask('/api/principals/roles'),
     await routes.ask('/api/principals/roles?status=ACTIVE'),
+    await routes.ask('/api/principals/users?role=analyst&privilege=MANAGE%20USERS'),
+    await routes.ask('/api/principals/service-accounts?privilege=BYPASS%20POLICIES'),
+    await routes.ask('/api/principals/users?privilege=ALL'),
+    await routes.ask('/api/principals/tokens?role=analyst'),
     await routes.ask('/api/principals/people'),
     await routes.ask('/api/principals/tokens?of=gone'),
     await routes.ask('/api/principals/webhooks'),
@@ -63,7 +67,7 @@ test('every operation answers as the OpenAPI document says, when it succeeds and
   ];
   const seen = Map.groupBy(answers, ({ operation }) => operation);
   expect(Object.fromEntries([...seen].map(([name, of]) => [name, of.map(({ status }) => status)]))).toEqual({
-    listPrincipals: [200, 200, 200, 200, 400, 400, 400, 403],
+    listPrincipals: [200, 200, 200, 200, 400, 200, 200, 400, 400, 400, 400, 403],
     readAudit: [200, 200, 400],
     routeWorkload: [200, 400, 403],
   });

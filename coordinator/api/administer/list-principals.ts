@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
+import type { Privilege } from '#shared/principal/privilege.ts';
 import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { PrincipalKind } from './administer-operations.ts';
@@ -7,6 +8,8 @@ import type { PrincipalKind } from './administer-operations.ts';
 type ListRequest = {
   readonly search?: string;
   readonly status?: string;
+  readonly role?: string;
+  readonly privilege?: Privilege;
   readonly of?: string;
   readonly after?: string;
   readonly limit: number;
@@ -17,10 +20,16 @@ type Ask = (statement: PrincipalRequest) => Promise<PrincipalAnswer>;
 
 /** A page of a list of SHOW. @throws FORBIDDEN, INVALID_REQUEST, PRINCIPAL_NOT_FOUND */
 export async function listPrincipals(kind: PrincipalKind, request: ListRequest, ask: Ask): Promise<Listed> {
-  const { search, status, of, after, limit } = request;
+  const { search, status, role, privilege, of, after, limit } = request;
   if (status !== undefined && kind !== 'users') throw new SkeinError('INVALID_REQUEST', 'only users have a status');
+  if ((role ?? privilege) !== undefined && kind !== 'users' && kind !== 'service-accounts')
+    throw new SkeinError('INVALID_REQUEST', 'only users and service accounts hold a role or a privilege');
   const page = { after: after ?? null, limit };
-  const found = search === undefined ? {} : { search };
+  const found = {
+    ...(search === undefined ? {} : { search }),
+    ...(role === undefined ? {} : { role }),
+    ...(privilege === undefined ? {} : { privilege }),
+  };
   switch (kind) {
     case 'users':
       return listed(await ask({ kind: 'show_users', like: null, status: status ?? null, ...found, ...page }));

@@ -1,4 +1,5 @@
 import type { AdlsCredential } from '#shared/storage/credential.ts';
+import { clockNote } from '#shared/storage/object/clock-note.ts';
 import { readXml, textAt } from '#shared/storage/object/read-xml.ts';
 import { sendRequest, withQuery, type StoreAnswer, type StoreMethod } from '#shared/storage/object/send-request.ts';
 import { StoreClient, type StoreProtocol } from '#shared/storage/object/store-client.ts';
@@ -56,10 +57,14 @@ export class AdlsClient extends StoreClient<AdlsRequest, AdlsCredential> {
   }
 }
 
+/** A signature says from when to when it holds, by our clock: Azure calls it not valid, and does not say that the clock is wrong. */
+const noteOn = (status: number, headers: StoreAnswer['headers']): string =>
+  status === 403 ? clockNote({ headers }) : '';
+
 /** The error of an answer, whose code is in a header, too: also that to HEAD has one. */
 export function adlsError({ status, headers, body }: Pick<StoreAnswer, 'status' | 'headers' | 'body'>): StoreError {
   const code = headers['x-ms-error-code'];
-  if (typeof code === 'string') return new StoreError(status, code);
+  if (typeof code === 'string') return new StoreError(status, code, noteOn(status, headers));
   try {
     return new StoreError(status, body.length === 0 ? '' : (textAt(readXml(body), 'Error', 'Code') ?? ''));
   } catch {

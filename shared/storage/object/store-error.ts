@@ -6,9 +6,10 @@ export class StoreError extends Error {
   /** The store's word for it; empty when it gave none. */
   readonly code: string;
 
-  constructor(status: number, code: string) {
+  /** @param note words of ours behind it, which begin with a semicolon */
+  constructor(status: number, code: string, note = '') {
     const word = /^[A-Za-z0-9._-]{0,100}$/.test(code) ? code : '';
-    super(`${status} ${word}`);
+    super(`${status} ${word}${note}`);
     this.name = 'StoreError';
     this.status = status;
     this.code = word;
@@ -54,7 +55,7 @@ export const isRefusedKey = ({ status, code }: StoreError): boolean =>
 
 /** The same of an error that may have come from another thread, with its text alone. */
 export const isKeyRefusal = ({ code, message }: SkeinError): boolean => {
-  const [, status, word = ''] = /: (40[0-9]) ([A-Za-z]*)$/.exec(message) ?? [];
+  const [, status, word = ''] = /: (40[0-9]) ([A-Za-z]*)(?:; [^:]*)?$/.exec(message) ?? [];
   return code === 'STORAGE_ERROR' && (REFUSED_KEY_CODES.has(word) || status === '401');
 };
 

@@ -5,10 +5,13 @@ import { withQuery } from '#shared/storage/object/send-request.ts';
 import { signer } from './signed-request.ts';
 
 /** One request for an object, as the address of the store that holds the right to it. */
-type PresignedRequest = {
+export type PresignedRequest = {
   readonly method: 'GET' | 'PUT';
   readonly location: string;
-  readonly query?: Readonly<Record<string, string>>;
+  /** A part of an upload. */
+  readonly part?: { readonly uploadId: string; readonly number: number } | undefined;
+  /** How the answer calls its bytes, whatever their writer has said. */
+  readonly answersAs?: { readonly type: string; readonly disposition: string } | undefined;
   /** Bytes that the body must have. */
   readonly sizeBytes?: number | undefined;
   readonly expiresAtMs: number;
@@ -23,7 +26,7 @@ const SECONDS_MAX = 7 * 86_400;
  */
 export async function presign(
   credential: S3Credential,
-  { method, location, query = {}, sizeBytes, expiresAtMs }: PresignedRequest,
+  { method, location, part, answersAs, sizeBytes, expiresAtMs }: PresignedRequest,
   nowMs: number,
 ): Promise<string> {
   const { bucket, key } = s3Place(location);
@@ -38,7 +41,12 @@ export async function presign(
       protocol,
       hostname: host,
       path,
-      query: { ...query },
+      query: {
+        ...(part === undefined ? {} : { partNumber: String(part.number), uploadId: part.uploadId }),
+        ...(answersAs === undefined
+          ? {}
+          : { 'response-content-type': answersAs.type, 'response-content-disposition': answersAs.disposition }),
+      },
       headers: {
         host,
         'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD',

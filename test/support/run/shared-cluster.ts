@@ -10,8 +10,11 @@ import type { RunDatabases } from './run-databases.ts';
 /** The shared cluster, and the database that its catalog and its history are in. */
 export type SharedClusterFacts = { readonly ready: ReadyLine; readonly databaseUrl: string };
 
-/** All suites come from one address, and many have accounts that may not sign in: they would lock each other out. */
-const FAILED_ACCOUNTS_MAX = 100_000;
+/**
+ * All suites come from one address, many have accounts that may not sign in, and every client shows a wrong password of the administrator: with
+ * the defaults they would lock each other out.
+ */
+const LIMITS = { SKEIN_CATALOG_FAILED_ACCOUNTS_PER_ADDRESS_MAX: '100000', SKEIN_PRINCIPAL_LOCK_AFTER: '1000' };
 
 /** One cluster of two workers for all suites that break nothing, with TPC-H at scale 0.01 in `lake.tpch`. */
 export class SharedCluster {
@@ -49,8 +52,7 @@ export class SharedCluster {
   async #start(): Promise<{ readonly cluster: StartedCluster; readonly databaseUrl: string }> {
     const { url } = await this.#databases.create();
     const { args, env } = await this.#place();
-    const limits = { SKEIN_CATALOG_FAILED_ACCOUNTS_PER_ADDRESS_MAX: `${FAILED_ACCOUNTS_MAX}` };
-    const cluster = await startCluster({ args, env: { DATABASE_URL: url, ...limits, ...env } });
+    const cluster = await startCluster({ args, env: { DATABASE_URL: url, ...LIMITS, ...env } });
     await cluster.load(['tpch', '--scale', '0.01']);
     return { cluster, databaseUrl: url };
   }

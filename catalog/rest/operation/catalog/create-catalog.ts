@@ -62,17 +62,24 @@ function chosenPlace(
   const unknown = Object.keys(given).filter((key) => !MEMBERS.has(key));
   if (unknown.length > 0) throw invalid(`Invalid storage-profile: ${unknown.join(', ')}`);
   const [name, location] = [optionalString(given, 'name'), optionalString(given, 'location')];
-  const served = name === undefined ? 'file' : 's3';
-  const type = optionalString(given, 'type') ?? served;
-  if (type !== served) throw invalid(`storage-profile of type ${type} is not served: ${served} is`);
+  const type = optionalString(given, 'type');
   if (name !== undefined) {
     if (location !== undefined) throw invalid('a storage-profile has a name or a location');
-    return profiles.placeFor(name, whose);
+    const place = profiles.placeFor(name, whose);
+    requireType(type, [place.settings.kind, place.location.slice(0, place.location.indexOf(':'))]);
+    return place;
   }
+  requireType(type, ['file']);
   if (location === undefined) return undefined;
   const roots = config['catalog.client_roots'].map(fileLocation);
   if (roots.length === 0) throw invalid('the operator lets no client choose the location of a catalog');
   return requireBelowRoot(location, roots);
+}
+
+/** @param served names of the place's kind: the store's, and what answers say of catalogs there. @throws INVALID_REQUEST for another one */
+function requireType(type: string | undefined, served: readonly string[]): void {
+  if (type === undefined || served.includes(type)) return;
+  throw invalid(`storage-profile of type ${type} is not served: ${served[0]} is`);
 }
 
 const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);

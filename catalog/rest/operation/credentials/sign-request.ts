@@ -16,6 +16,7 @@ import {
   requiredArray,
   requiredString,
 } from '../../../metadata/json-reader.ts';
+import { signsForClients } from '../../../metadata/storage-settings.ts';
 import { findTableAt } from '../../../store/postgres/folder-claims.ts';
 import { requireFilePlace, type FilePlace } from '../../../store/postgres/file-place-store.ts';
 import { listProfiles } from '../../../store/postgres/profile-store.ts';
@@ -54,7 +55,7 @@ export async function signRequestByLocation(context: CatalogContext, request: Re
   const { db } = context.store;
   for (const profile of await listProfiles(db)) {
     const { settings } = profile;
-    if (profile.tenant !== tenant || settings.kind !== 's3' || !isOfStore(named.uri, settings)) continue;
+    if (profile.tenant !== tenant || !signsForClients(settings) || !isOfStore(named.uri, settings)) continue;
     const found = await findTableAt(db, request.claims.tenant, locationOf(named, settings));
     if (found === undefined) continue;
     const place = await requireFilePlace(db, request.claims.tenant, found.catalog, found.ident);

@@ -14,8 +14,11 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'clients',
-    what: 'Spark (over a bucket, too), Trino, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
-    scripts: ['test:full -- test/conformance test/bucket/spark test/tpcds', 'verify -- tpch --scale 1'],
+    what: 'Spark (over a bucket, too), Trino, pg8000 and connectorx, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
+    scripts: [
+      'test:full -- test/conformance test/bucket/spark test/tpcds test/clients/postgres-loaders',
+      'verify -- tpch --scale 1',
+    ],
   },
   {
     name: 'bucket-corpus',

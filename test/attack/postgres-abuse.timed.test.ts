@@ -29,6 +29,10 @@ const HELD_BYTES_MAX = 100 * MIB;
 const FILES_MAX = 15;
 const GIVEN_BACK_MS = 20_000;
 const CALLS_MIN = 20;
+/** Connections that wait, the memory that they may take, and the time in which another one is served beside them. */
+const IDLE = 2_000;
+const IDLE_BYTES_MAX = 100 * MIB;
+const SERVED_MS_MAX = 100;
 const LONG = 'SELECT count(*) FROM range(3000000000) a(i), range(1000) b(j) WHERE hash(i + j) = 1';
 
 beforeAll(async () => {
@@ -36,6 +40,8 @@ beforeAll(async () => {
     'coordinator.result_wait': '1s',
     'coordinator.result_ttl': '3s',
     'cluster.sign_in_timeout': '3s',
+    'coordinator.postgres_connections_max': String(IDLE + 100),
+    'coordinator.postgres_connections_per_principal_max': String(IDLE + 100),
   });
   cluster = await startOwnCluster({ workers: 1, env: { ...settings, ...INSPECTABLE } });
   coordinator = await InspectedProcess.open(cluster, 'coordinator');
@@ -173,6 +179,36 @@ test('a thousand connections that begin and say nothing end, and others sign in 
     await (await connected()).end();
   });
 }, 120_000);
+
+test('two thousand connections that wait take little memory, and another one is served at once', async () => {
+  const before = await held();
+  const wires: PostgresWire[] = [];
+  try {
+    while (wires.length < IDLE) {
+      const some = await Promise.all(Array.from({ length: 50 }, () => PostgresWire.open(url)));
+      wires.push(...some);
+      await Promise.all(some.map((wire) => wire.query('SELECT 1')));
+    }
+    // The rights of those that wait are looked at twice a second.
+    await sleep(2_000);
+    const { bytes } = await held();
+    let servedMs = Infinity;
+    for (let take = 0; take < 5; take += 1) {
+      const startMs = performance.now();
+      const wire = await PostgresWire.open(url);
+      expect(await wire.query('SELECT 1 AS one')).toContain('D 1');
+      servedMs = Math.min(servedMs, performance.now() - startMs);
+      await wire[Symbol.asyncDispose]();
+    }
+    const grown = bytes - before.bytes;
+    const said = `${IDLE} connections that wait take ${Math.round(grown / MIB)} MiB; another one is served within ${servedMs.toFixed(0)} ms`;
+    process.stdout.write(`${said}\n`);
+    expect(grown).toBeLessThan(IDLE_BYTES_MAX);
+    expect(servedMs).toBeLessThan(SERVED_MS_MAX);
+  } finally {
+    for (const { socket } of wires) socket.destroy();
+  }
+}, 180_000);
 
 test('clients that never read hold no place, and their rows go', async () => {
   await abuse(async () => {

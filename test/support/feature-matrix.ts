@@ -14,7 +14,9 @@ export type PostgresClientName =
   | 'pgx'
   | 'pg'
   | 'postgres.js'
-  | 'psqlODBC';
+  | 'psqlODBC'
+  | 'psql'
+  | 'pgbench';
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md');
 const HEADING = '## Which client has what';

@@ -100,7 +100,8 @@ test('a passkey answers one request, once: not in another sign-in, and not after
   const held = async (): Promise<Record<string, string>> => {
     await signIn();
     await page.route('**/sign-in/passkey', (route) => route.abort());
-    const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/passkey'));
+    // The end of its failure, not its beginning: until then it could still leave.
+    const sent = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/sign-in/passkey'));
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     const fields = Object.fromEntries(new URLSearchParams((await sent).postData() ?? ''));
     await page.unroute('**/sign-in/passkey');

@@ -47,9 +47,11 @@ async function documentOf(table: string): Promise<Document> {
 
 const folderOf = async (table: string): Promise<string> => fileURLToPath((await documentOf(table)).location);
 
+/** The table's files; one that a statement has staged goes soon behind its commit. */
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('staged-'));
+  return files.map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Commits a data file of the lender to the taker, as `add_files` of other engines does. */

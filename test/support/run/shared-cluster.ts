@@ -3,6 +3,7 @@ import { must } from '#shared/must.ts';
 import { loadFixture } from '#test/slt/fixture.ts';
 import { startCluster, type StartedCluster } from '../cluster.ts';
 import { createOtherTenant } from '../other-tenant.ts';
+import { patience } from './slowness.ts';
 import { tableFiles } from '../table-files.ts';
 import type { BucketCluster } from './run-bucket.ts';
 import type { RunDatabases } from './run-databases.ts';
@@ -12,9 +13,13 @@ export type SharedClusterFacts = { readonly ready: ReadyLine; readonly databaseU
 
 /**
  * All suites come from one address, many have accounts that may not sign in, and every client shows a wrong password of the administrator: with
- * the defaults they would lock each other out.
+ * the defaults they would lock each other out. Statements of megabytes are read while other suites run, on machines of any speed.
  */
-const LIMITS = { SKEIN_CATALOG_FAILED_ACCOUNTS_PER_ADDRESS_MAX: '100000', SKEIN_PRINCIPAL_LOCK_AFTER: '1000' };
+const LIMITS = {
+  SKEIN_CATALOG_FAILED_ACCOUNTS_PER_ADDRESS_MAX: '100000',
+  SKEIN_PRINCIPAL_LOCK_AFTER: '1000',
+  SKEIN_PLANNER_TIMEOUT: `${patience(10_000)}ms`,
+};
 
 /** One cluster of two workers for all suites that break nothing, with TPC-H at scale 0.01 in `lake.tpch`. */
 export class SharedCluster {

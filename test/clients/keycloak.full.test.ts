@@ -114,7 +114,7 @@ test('the token of a job is the service account that trusts it, exchanged and as
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
   expect(exchanged.status, JSON.stringify(exchanged.body)).toBe(200);
-  for (const shown of [String(exchanged.body['access_token']), token]) {
+  for (const shown of [exchanged.body['access_token'] as string, token]) {
     expect((await catalog.rest('GET', '/v1/lake/namespaces', { token: shown })).status).toBe(200);
   }
   const altered = token.replace(/.{5}$/, 'AAAAA');

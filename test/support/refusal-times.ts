@@ -3,7 +3,7 @@ import { startTestCatalog, type TestCatalog } from './catalog.ts';
 import { PageVisitor } from './page-visitor.ts';
 import { PASSWORD, statementRunner } from './run-statements.ts';
 
-/** What is shown at the sign-in page and refused there; each takes a hash. */
+/** Sign-ins that the page refuses; each takes a hash. */
 export const REFUSALS = {
   'wrong password': { username: 'plain' },
   'nobody has the name': { username: 'nobody' },
@@ -36,7 +36,7 @@ export async function startRefusingCatalog(): Promise<TestCatalog> {
 export type RefusalTimes = {
   /** The middle time of each, in milliseconds. */
   readonly medians: Readonly<Partial<Record<Refusal, number>>>;
-  /** What the slowest median is more than the quickest, as a share of it. */
+  /** The share by which the slowest median is above the quickest. */
   readonly apart: number;
   readonly hashMs: number;
 };

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { signalKey } from '#shared/sql/statement-context.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
 import type { Command } from '../command/command.ts';
 import { paged, type PagedAnswer } from '../operation/answer.ts';
@@ -11,6 +12,7 @@ import { StatementWrites } from './statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { arrangedAnswer } from './arrange-result.ts';
+import { activityRows, signalBackend } from './backend-activity.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { rowsBudget } from '../binding/encode-rows.ts';
@@ -63,7 +65,17 @@ export function makeCommandContext(
     what: 'the rows of INFORMATION_SCHEMA that the statement reads',
     key: 'coordinator.metadata_rows_bytes_max',
   });
-  const views = catalogRows({ catalog, names, caller: request.caller, session, encoded, take });
+  const activity = (): ReturnType<typeof activityRows> => activityRows(services, request.caller);
+  const views = catalogRows({
+    catalog,
+    names,
+    caller: request.caller,
+    session,
+    encoded,
+    take,
+    activity,
+    config: services.config,
+  });
   const outside = inner === undefined ? source : callersTables(shared, request.caller);
   const committed = isQuery ? leasedTables(statementTables(outside), outside) : statementTables(outside);
   const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views, committed };
@@ -101,6 +113,10 @@ export function makeCommandContext(
       history: (asked) => services.history.pages(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
       cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
+      signal: (signal, named) => {
+        const pid = named ?? request.backendPid ?? 0;
+        running.signals.set(signalKey(signal, pid), signalBackend(services, request.caller, { pid, signal }));
+      },
       groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),

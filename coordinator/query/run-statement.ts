@@ -87,7 +87,14 @@ async function execute(services: RunnerServices, asked: StatementRequest, result
   active.limit(request.timeoutMs ?? timeoutOf(services, session));
   const refused = register(registry, active);
   const { redacted, edits, parsed } = await readText(services, request, active.signal);
-  const running = { services, request, active, session, values: valuePlaces(edits) };
+  const running = {
+    services,
+    request,
+    active,
+    session,
+    values: valuePlaces(edits),
+    signals: new Map<string, boolean>(),
+  };
   beginCommand(running, parsed.kind === 'refused' ? null : parsed.statement);
   active.received(redacted);
   let outcome: Outcome;
@@ -151,7 +158,7 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
   });
   const session = services.sessions.store.get(request.session);
   active.limit(timeoutOf(services, session));
-  const running = { services, request, active, session, values: [] };
+  const running = { services, request, active, session, values: [], signals: new Map<string, boolean>() };
   try {
     beginCommand(running, null);
     active.received({ text: '', secrets: null });
@@ -187,7 +194,7 @@ function timeoutOf({ config }: RunnerServices, session: SessionState): number {
 /** The error when a statement of this id is active. */
 function register(registry: QueryRegistry, active: ActiveQuery): SkeinError | undefined {
   try {
-    registry.add(active);
+    registry.add(active, active.backendPid);
     return undefined;
   } catch (error) {
     return SkeinError.of(error);

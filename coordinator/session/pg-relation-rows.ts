@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Config } from '#shared/config/config-schema.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import { must } from '#shared/must.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
@@ -25,6 +26,7 @@ import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
 import { PG_VIEWS, type PgView } from './pg-objects.ts';
 import type { SessionState } from './session.ts';
+import { settingRows } from './setting-rows.ts';
 
 type Parts = {
   readonly catalog: CatalogClient;
@@ -33,6 +35,9 @@ type Parts = {
   readonly session: SessionState;
   readonly encoded: EncodedBlocks;
   readonly take: TakeBytes;
+  /** Connections and statements that the caller may see, as rows of `pg_stat_activity`. */
+  readonly activity: () => readonly PgRow[];
+  readonly config: Config;
 };
 
 /** Rows of one page, so that other work may run between two of them. */
@@ -164,7 +169,8 @@ function* filtered(
   yield* rowsOf(relations, { rows: isWanted, values }, made);
 }
 
-type Fixed = readonly Readonly<Record<string, MadeValue>>[];
+type PgRow = Readonly<Record<string, MadeValue>>;
+type Fixed = readonly PgRow[];
 
 function* rowsOfFixed(rows: Fixed, made: readonly PgColumn[]): Generator<MadeRow> {
   for (const row of rows)
@@ -199,7 +205,26 @@ async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promi
     case 'pg_user':
     case 'pg_shadow':
       return [{ usename: user, usesysid: ROLE }];
+    case 'pg_settings':
+      return settingRows(parts.session, parts.config);
+    case 'pg_stat_activity': {
+      const { catalog: datname } = await parts.names.current(caller, parts.session);
+      return parts.activity().map((row) => ({ ...NO_ACTIVITY, datid: DATABASE, datname, usesysid: ROLE, ...row }));
+    }
     default:
       return undefined;
   }
 }
+
+/** Columns of `pg_stat_activity` that say nothing here: NULL, as Postgres has it, in place of the default of their type. */
+const NO_ACTIVITY: PgRow = {
+  leader_pid: null,
+  backend_xid: null,
+  backend_xmin: null,
+  query_id: null,
+  query_start: null,
+  xact_start: null,
+  state_change: null,
+  backend_start: null,
+  client_port: null,
+};

@@ -56,11 +56,11 @@ export class Statements {
   readonly #reader: WireReader;
   readonly #writer: WireWriter;
   readonly #memory: ConnectionMemory;
+  /** The number by which others cancel its statements. */
+  readonly #pid: number;
   readonly texts: TextReader;
   /** COPYs from the client that have begun to take its rows. */
   copiesBegun = 0;
-  /** The number by which others cancel its statements. */
-  backendPid = 0;
   readonly #reported = new ReportedSettings();
   /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
@@ -71,13 +71,19 @@ export class Statements {
   constructor(
     door: PostgresDoor,
     entered: Entered,
-    wire: { readonly reader: WireReader; readonly writer: WireWriter; readonly memory: ConnectionMemory },
+    wire: {
+      readonly reader: WireReader;
+      readonly writer: WireWriter;
+      readonly memory: ConnectionMemory;
+      readonly pid: number;
+    },
   ) {
     this.#door = door;
     this.#entered = entered;
     this.#reader = wire.reader;
     this.#writer = wire.writer;
     this.#memory = wire.memory;
+    this.#pid = wire.pid;
     this.texts = new TextReader(door.texts, entered.session, (work) => this.#abortable(work));
   }
 
@@ -99,6 +105,14 @@ export class Statements {
   /** Tells the client settings that it has not been told, or that have changed. */
   reportSettings(): void {
     this.#writer.push(...this.#reported.changed(this.#session, this.#door.config));
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  get program(): string {
+    return programOf(this.#session, this.#door.config) ?? '';
   }
 
   /** Cancels the statement that runs, if one does. */
@@ -302,7 +316,7 @@ export class Statements {
         caller,
         session,
         transaction,
-        backendPid: this.backendPid,
+        backendPid: this.#pid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,

@@ -33,6 +33,7 @@ const PICKED: Readonly<Record<string, readonly string[]>> = {
   pg_index: ['indrelid'],
   pg_constraint: ['conrelid'],
   pg_description: ['objoid'],
+  skein_views: ['oid'],
 };
 
 /** As `PLACE_COLUMNS` of the views of INFORMATION_SCHEMA: none of them is a catalog. */
@@ -114,9 +115,10 @@ export function pgDefault(type: string): MadeValue {
   return type === 'char' || type === 'name' ? '' : null;
 }
 
-/** The relation that a name of two parts means; undefined when it means none. */
-export function namedPgRelation(parts: readonly string[]): NamedPgRelation | undefined {
+/** The relation that a name of two parts means, one of INFORMATION_SCHEMA only for clients of Postgres' protocol; undefined when it means none. */
+export function namedPgRelation(parts: readonly string[], hasPostgresViews: boolean): NamedPgRelation | undefined {
   if (parts.length !== 2) return undefined;
   const [pg = '', schema = ''] = parts.toReversed().map(foldIdentifier);
-  return schema === 'pg_catalog' && pgRelation(schema, pg) !== undefined ? { pg, schema } : undefined;
+  if (schema !== 'pg_catalog' && !(hasPostgresViews && schema === 'information_schema')) return undefined;
+  return pgRelation(schema, pg) === undefined ? undefined : { pg, schema };
 }

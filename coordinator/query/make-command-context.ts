@@ -75,6 +75,8 @@ export function makeCommandContext(
     take,
     activity,
     config: services.config,
+    isPostgres: request.backendPid !== undefined,
+    tables: source,
   });
   const outside = inner === undefined ? source : callersTables(shared, request.caller);
   const committed = isQuery ? leasedTables(statementTables(outside), outside) : statementTables(outside);

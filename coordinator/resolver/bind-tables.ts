@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { addressField } from '#shared/iceberg/address-columns.ts';
+import { addressField, isAddressName } from '#shared/iceberg/address-columns.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { scanColumn } from '#shared/iceberg/scan-column.ts';
@@ -11,6 +11,7 @@ import type { SqlField } from '../plan/sql-type.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
 import { namedView, viewFilters, type NamedView, type SchemaViews } from '../binding/schema-views.ts';
+import { hiddenColumn } from '../binding/hidden-columns.ts';
 import { namedPgRelation, type NamedPgRelation, type PgRelations } from '../binding/pg-rows.ts';
 import type { MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
@@ -93,7 +94,7 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
     (reference) =>
       rowsOf(reference, rows) ??
       namedView(reference.parts) ??
-      namedPgRelation(reference.parts) ??
+      namedPgRelation(reference.parts, request.source.hasPostgresViews) ??
       namesOf(reference, request.defaults),
   );
   const asked = names.flatMap((name) =>
@@ -171,14 +172,14 @@ const rowsOf = (
 
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
 export const isSchemaView = ({ parts }: TableReference): boolean =>
-  namedView(parts) !== undefined || namedPgRelation(parts) !== undefined;
+  namedView(parts) !== undefined || namedPgRelation(parts, true) !== undefined;
 
 async function bindSchemaView(
   { view, catalog }: NamedView,
   reference: TableReference,
   { source, named, signal }: TablesRequest,
 ): Promise<RowsBinding> {
-  const { parts, location, wanted = {}, at: travel } = reference;
+  const { parts, location, wanted = {}, at: travel, addresses } = reference;
   if (travel !== null)
     throw new SkeinError('NOT_SUPPORTED', 'INFORMATION_SCHEMA is read as it is now: it takes no AT', {
       position: travel.location,
@@ -189,6 +190,7 @@ async function bindSchemaView(
     catalog,
     filters: viewFilters(wanted),
     named: named === null ? null : new Set(named),
+    hidden: addresses.filter((name) => hiddenColumn(view, name) !== undefined),
     signal,
   };
   try {
@@ -336,7 +338,9 @@ async function bindMetadataTable(
 function addressesOf({ addresses }: TableReference, schema: Schema, metadata: TableMetadata): readonly Field[] {
   if (addresses.length === 0) return [];
   const own = new Set(schema.fields.map(({ name }) => foldIdentifier(name)));
-  return addresses.flatMap((name) => (own.has(name) ? [] : (addressField(name, metadata) ?? [])));
+  return addresses.flatMap((name) =>
+    own.has(name) || !isAddressName(name) ? [] : (addressField(name, metadata) ?? []),
+  );
 }
 
 /** SQL ignores the case of identifiers, so one of two columns that differ in case only could never be named. */

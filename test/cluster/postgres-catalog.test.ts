@@ -120,3 +120,93 @@ test('other doors read the same relations, with and without their schema', async
     expect(Number(answer.body.rows?.[0]?.[0])).toBeGreaterThan(0);
   }
 });
+
+test('INFORMATION_SCHEMA has here what it has in Postgres: columns that may be named, keys, and relations without rows', async () => {
+  const columns = `FROM information_schema.columns WHERE table_schema = '${SCHEMA}' AND table_name = 'customers' ORDER BY ordinal_position`;
+  expect(
+    await rows(`SELECT column_name, udt_name, character_octet_length, numeric_precision_radix, is_identity ${columns}`),
+  ).toEqual([
+    ['id', 'int8', null, 2, 'NO'],
+    ['name', 'text', 2 ** 30, null, 'NO'],
+    ['price', 'numeric', null, 10, 'NO'],
+    ['tags', '_text', null, null, 'NO'],
+  ]);
+  const { fields } = await client.query(`SELECT *, udt_name ${columns}`);
+  expect(fields.map(({ name }) => name)).toEqual([...(await starOf('columns')), 'udt_name']);
+  expect(await starOf('columns')).not.toContain('udt_name');
+  const [constraints, keys] = ['table_constraints', 'key_column_usage'].map(
+    (name) => `FROM information_schema.${name} WHERE table_schema = '${SCHEMA}' ORDER BY constraint_name DESC`,
+  );
+  expect(await rows(`SELECT constraint_name, constraint_type ${constraints}`)).toEqual([
+    ['customers_pkey', 'PRIMARY KEY'],
+    ['customers_id_not_null', 'CHECK'],
+  ]);
+  expect(await rows(`SELECT constraint_name, column_name, ordinal_position ${keys}`)).toEqual([
+    ['customers_pkey', 'id', 1],
+  ]);
+  for (const name of ['referential_constraints', 'routines', 'parameters', 'triggers', 'sequences']) {
+    expect(await rows(`SELECT * FROM information_schema.${name}`)).toEqual([]);
+  }
+});
+
+const starOf = async (view: string): Promise<readonly string[]> =>
+  (await client.query(`SELECT * FROM information_schema.${view} LIMIT 0`)).fields.map(({ name }) => name);
+
+test('other doors have the five views of INFORMATION_SCHEMA and their columns alone', async () => {
+  const failed = async (sql: string): Promise<unknown> => (await cluster.query(sql)).body.error;
+  expect(await failed('SELECT udt_name FROM information_schema.columns')).toBe('COLUMN_NOT_FOUND');
+  expect(await failed('SELECT * FROM information_schema.table_constraints')).toBe('TABLE_NOT_FOUND');
+});
+
+test('texts of views, indexes and constraints are those of the objects', async () => {
+  expect(await rows(`SELECT pg_get_viewdef('v'), pg_get_viewdef('v'::regclass, true)`)).toEqual([
+    ['SELECT id FROM customers;', 'SELECT id FROM customers;'],
+  ]);
+  expect(await rows(`SELECT definition FROM pg_views WHERE schemaname = '${SCHEMA}'`)).toEqual([
+    ['SELECT id FROM customers;'],
+  ]);
+  const ofTable = `conrelid = 'customers'::regclass`;
+  expect(
+    await rows(
+      `SELECT conname, contype, conkey, pg_get_constraintdef(oid) FROM pg_constraint WHERE ${ofTable} ORDER BY 1`,
+    ),
+  ).toEqual([
+    ['customers_id_not_null', 'n', [1], 'NOT NULL id'],
+    ['customers_pkey', 'p', [1], 'PRIMARY KEY (id)'],
+  ]);
+  expect(await rows(`SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'customers'::regclass`)).toEqual(
+    [[`CREATE UNIQUE INDEX customers_pkey ON ${SCHEMA}.customers USING btree (id)`]],
+  );
+  expect(
+    await rows(`SELECT objsubid, description FROM pg_description WHERE objoid = 'customers'::regclass ORDER BY 1`),
+  ).toEqual([
+    [0, 'people'],
+    [2, 'the name'],
+  ]);
+});
+
+test('a transaction sees its own tables by name and by number, and nobody else does', async () => {
+  const own = new pg.Client({ connectionString: url.href });
+  await own.connect();
+  try {
+    await own.query(`USE lake.${SCHEMA}; BEGIN`);
+    const read = async (of: pg.Client, text: string): Promise<readonly unknown[]> =>
+      (await of.query({ text, rowMode: 'array' })).rows;
+    const [[before]] = (await read(own, `SELECT 'customers'::regclass::oid`)) as [[number]];
+    await own.query('CREATE TABLE fresh (a BIGINT NOT NULL, b VARCHAR, PRIMARY KEY (a))');
+    await own.query('ALTER TABLE customers ADD COLUMN more INTEGER');
+    const byName = `SELECT c.oid, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = '@'`;
+    const [[oid, schema]] = (await read(own, byName.replace('@', 'fresh'))) as [[number, string]];
+    expect(schema).toBe(SCHEMA);
+    const columns = 'SELECT attname FROM pg_attribute WHERE attrelid = @ ORDER BY attnum';
+    expect(await read(own, columns.replace('@', String(oid)))).toEqual([['a'], ['b']]);
+    expect(await read(own, `SELECT ${oid}::regclass, 'fresh'::regclass::oid`)).toEqual([['fresh', oid]]);
+    expect(await read(own, byName.replace('@', 'customers'))).toEqual([[before, SCHEMA]]);
+    expect(await read(own, columns.replace('@', String(before)))).toContainEqual(['more']);
+    expect(await read(client, byName.replace('@', 'fresh'))).toEqual([]);
+    expect(await read(client, columns.replace('@', String(before)))).not.toContainEqual(['more']);
+  } finally {
+    await own.query('ROLLBACK');
+    await own.end();
+  }
+});

@@ -2,7 +2,12 @@
  * Functions of Postgres' catalog as SQL over its relations. `$1` is an argument; one that is left out is NULL. `_` begins the names that a text
  * gives: each use of it gets its own.
  */
-export type Known = { readonly text: string; readonly type: string };
+export type Known = {
+  readonly text: string;
+  readonly type: string;
+  /** The type of a first argument that is a constant text. */
+  readonly first?: 'regclass' | 'regnamespace';
+};
 
 const one = (type: string, text: string): Known => ({ text, type });
 const of = (type: string, column: string, relation: string, key = 'oid'): Known =>
@@ -31,7 +36,7 @@ const INDEX_DEFINITION = `(SELECT CASE WHEN coalesce($2, 0) = 0
   THEN CASE WHEN $3 AND _k.schema = current_schema() THEN _k.shortdef ELSE _k.indexdef END ELSE _k.columns[$2] END
   FROM pg_catalog.skein_keys AS _k WHERE _k.indexrelid = $1)`;
 
-const SIZE = of('int8', 'bytes', 'skein_sizes');
+const SIZE: Known = { ...of('int8', 'bytes', 'skein_sizes'), first: 'regclass' };
 const NO_TEXT = one('text', 'CAST(NULL AS VARCHAR)');
 const YES = whenThere('bool', 'true');
 
@@ -57,7 +62,7 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   pg_get_expr: one('text', '$1'),
   pg_get_constraintdef: of('text', 'condef', 'skein_keys', 'conoid'),
   pg_get_indexdef: one('text', INDEX_DEFINITION),
-  pg_get_viewdef: NO_TEXT,
+  pg_get_viewdef: { ...of('text', 'definition', 'skein_views'), first: 'regclass' },
   pg_get_functiondef: NO_TEXT,
   pg_get_function_sqlbody: NO_TEXT,
   pg_get_function_arguments: of('text', 'arguments', 'skein_functions'),

@@ -27,6 +27,12 @@ const OWN: Readonly<Record<string, PgRelation>> = {
       ['columns', '_text'],
     ],
   },
+  'pg_catalog.skein_rights': {
+    columns: [
+      ['kind', 'char'],
+      ['privileges', '_text'],
+    ],
+  },
   'pg_catalog.skein_views': {
     columns: [
       ['oid', 'oid'],

@@ -28,6 +28,7 @@ import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
 import { PG_VIEWS, type Beside, type PgView } from './pg-objects.ts';
 import type { SessionState } from './session.ts';
+import { rightsRows } from './rights-rows.ts';
 import { settingRows } from './setting-rows.ts';
 
 type Parts = {
@@ -269,6 +270,8 @@ async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promi
     }
     case 'information_schema.enabled_roles':
       return [{ role_name: user }];
+    case 'skein_rights':
+      return rightsRows(caller);
     case 'pg_settings':
       return settingRows(parts.session, parts.config);
     case 'pg_stat_activity': {

@@ -195,7 +195,7 @@ test('a transaction sees its own tables by name and by number, and nobody else d
     const [[before]] = (await read(own, `SELECT 'customers'::regclass::oid`)) as [[number]];
     await own.query('CREATE TABLE fresh (a BIGINT NOT NULL, b VARCHAR, PRIMARY KEY (a))');
     await own.query('ALTER TABLE customers ADD COLUMN more INTEGER');
-    const byName = `SELECT c.oid, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = '@'`;
+    const byName = `SELECT c.oid, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = '@' AND n.nspname = '${SCHEMA}'`;
     const [[oid, schema]] = (await read(own, byName.replace('@', 'fresh'))) as [[number, string]];
     expect(schema).toBe(SCHEMA);
     const columns = 'SELECT attname FROM pg_attribute WHERE attrelid = @ ORDER BY attnum';
@@ -209,4 +209,65 @@ test('a transaction sees its own tables by name and by number, and nobody else d
     await own.query('ROLLBACK');
     await own.end();
   }
+});
+
+test('privileges are what the caller may do', async () => {
+  const table = `has_table_privilege('customers', 'SELECT'), has_table_privilege('customers', 'INSERT, UPDATE')`;
+  const all = `SELECT ${table}, has_table_privilege('v', 'DELETE'), has_schema_privilege('${SCHEMA}', 'CREATE'),
+    has_database_privilege(current_database(), 'CREATE'), has_column_privilege('customers', 'name', 'SELECT'),
+    has_column_privilege('customers', 'missing', 'SELECT'), has_table_privilege(1::oid, 'SELECT'),
+    has_table_privilege('pg_class', 'DELETE'), has_table_privilege('nobody', 'customers'::regclass, 'SELECT')`;
+  expect(await rows(all)).toEqual([[true, true, false, true, true, true, null, null, false, false]]);
+  const reader = await cluster.token({ scope: ['catalog:read', 'namespace:read', 'table:read'] });
+  const own = new URL(url);
+  own.password = reader;
+  const limited = new pg.Client({ connectionString: own.href });
+  await limited.connect();
+  try {
+    await limited.query(`USE lake.${SCHEMA}`);
+    const { rows: found } = await limited.query({ text: all, rowMode: 'array' });
+    expect(found).toEqual([[true, false, false, false, false, true, null, null, false, false]]);
+  } finally {
+    await limited.end();
+  }
+  const byRow = `SELECT relname, has_table_privilege(oid, 'SELECT'), has_table_privilege(oid, 'TRUNCATE') FROM pg_class
+    WHERE relname IN ('customers', 'v') ORDER BY 1`;
+  expect(await rows(byRow)).toContainEqual(['v', true, false]);
+});
+
+test('a backslash escapes in patterns, arrays are texts in braces, and functions that have no rows may stand in FROM', async () => {
+  const names = `SELECT nspname FROM pg_namespace WHERE nspname`;
+  expect(await rows(`${names} LIKE 'pg\\_cat%'`)).toEqual([['pg_catalog']]);
+  expect(await rows(`${names} LIKE 'pg\\_' || 'cat%'`)).toEqual([['pg_catalog']]);
+  expect(await rows(`${names} NOT LIKE 'pg\\_%' AND nspname LIKE 'information\\_schema'`)).toEqual([
+    ['information_schema'],
+  ]);
+  const kinds = `SELECT count(*)::INTEGER FROM pg_class WHERE relname IN ('customers', 'v') AND relnamespace = '${SCHEMA}'::regnamespace AND relkind`;
+  expect(await rows(`${kinds} = ANY ('{r,p}')`)).toEqual([[1]]);
+  expect(await rows(`${kinds} <> ALL ('{r,"p"}'::text[])`)).toEqual([[1]]);
+  expect(await rows(`${kinds} = ANY (ARRAY['r', 'v'])`)).toEqual([[2]]);
+  for (const call of [`pg_partition_ancestors('customers')`, 'aclexplode(NULL) AS a(x)', 'pg_options_to_table(NULL)']) {
+    expect(await rows(`SELECT * FROM ${call}`)).toEqual([]);
+  }
+});
+
+test('long lists and patterns of names are within limits', async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `n${i}`);
+  const codeOf = (text: string): Promise<unknown> =>
+    client.query(text).then(
+      ({ rows: found }) => found,
+      (error: unknown) => (error as pg.DatabaseError).code,
+    );
+  const list = [...names, 'customers'].map((name) => `'${name}'`).join(', ');
+  const found = await codeOf(`SELECT count(*)::INTEGER AS n FROM pg_class WHERE relname IN (${list})`);
+  expect(found).toBe('54001');
+  const pattern = `^(${[...names, 'customers'].join('|')})$`;
+  expect('54001').toBe(
+    await codeOf(`SELECT count(*)::INTEGER AS n FROM pg_class WHERE relname OPERATOR(pg_catalog.~) '${pattern}'`),
+  );
+  expect(
+    await rows(
+      `SELECT relname FROM pg_class WHERE relname IN ('customers', 'n1') AND relnamespace = '${SCHEMA}'::regnamespace`,
+    ),
+  ).toEqual([['customers']]);
 });

@@ -1,11 +1,10 @@
 import type { MadeType } from '#shared/made-type.ts';
-import type { SchemaViewName } from './schema-views.ts';
 
 /**
  * Columns that views of INFORMATION_SCHEMA have in Postgres and not here: clients of its protocol may name them, and `*` never means them, as
  * with row addresses.
  */
-const HIDDEN: Readonly<Partial<Record<SchemaViewName, Readonly<Record<string, MadeType>>>>> = {
+const HIDDEN: Readonly<Record<string, Readonly<Record<string, MadeType>>>> = {
   tables: {
     self_referencing_column_name: 'VARCHAR',
     reference_generation: 'VARCHAR',
@@ -72,7 +71,7 @@ const NAMES: ReadonlySet<string> = new Set(Object.values(HIDDEN).flatMap((column
 export const isHiddenName = (name: string): boolean => NAMES.has(name);
 
 /** The type of a hidden column of a view; undefined = it has none of the name. */
-export function hiddenColumn(view: SchemaViewName, name: string): MadeType | undefined {
-  const columns = HIDDEN[view] ?? {};
+export function hiddenColumn(view: string, name: string): MadeType | undefined {
+  const columns = Object.hasOwn(HIDDEN, view) ? (HIDDEN[view] ?? {}) : {};
   return Object.hasOwn(columns, name) ? columns[name] : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Signal } from '#shared/sql/statement-context.ts';
+import type { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
@@ -34,17 +35,34 @@ export function signalCalls({ text, offset }: TextSpan): readonly SignalCall[] {
   return calls;
 }
 
+/** The number in a call; null for `pg_backend_pid()`. */
 function readNumber(span: TextSpan, name: string): number | null {
-  const [, own, digits] = ARGUMENT.exec(span.text) ?? [];
-  if (own !== undefined) return null;
-  const pid = Number(digits);
-  if (digits !== undefined && pid <= PID_MAX) return pid;
   const reader = new StatementReader(span);
-  throw reader.error('NOT_SUPPORTED', `${name} takes the number of one connection, as pg_stat_activity has it`);
+  const wrong = (): SkeinError =>
+    reader.error('NOT_SUPPORTED', `${name} takes the number of one connection, as pg_stat_activity has it`);
+  reader.takeSymbol('(');
+  const number = takeOwn(reader) ? null : takeNumber(reader);
+  const waits = reader.takeSymbol(',') && reader.takeNumber() === null;
+  if (number === undefined || waits || !reader.takeSymbol(')')) throw wrong();
+  return number;
+}
+
+/** `pg_backend_pid()`, perhaps with its schema. */
+function takeOwn(reader: StatementReader): boolean {
+  if (reader.takeWord('PG_CATALOG')) reader.takeSymbol('.');
+  return reader.takeWord('PG_BACKEND_PID') && reader.takeSymbol('(') && reader.takeSymbol(')');
 }
 
 const PID_MAX = 2 ** 31 - 1;
 
-/** A number, perhaps as a text, with a cast behind it or around it, as values of parameters have one. */
-const ARGUMENT =
-  /^\(\s*(?:((?:pg_catalog\s*\.\s*)?pg_backend_pid\s*\(\s*\))|(?:CAST\s*\(\s*)?\(?\s*'?(\d{1,10})'?\s*\)?(?:\s*::\s*\w+|\s*AS\s+\w+\s*\))*)\s*(?:,\s*\d{1,18}\s*)?\)/i;
+/** A number, perhaps as a text, with a cast behind it or around it, as values of parameters have one; undefined for anything else. */
+function takeNumber(reader: StatementReader): number | undefined {
+  const isCast = reader.takeWord('CAST');
+  if (isCast && !reader.takeSymbol('(')) return undefined;
+  const hasBrackets = reader.takeSymbol('(');
+  const text = reader.takeNumber() ?? reader.takeString() ?? '';
+  if (hasBrackets && !reader.takeSymbol(')')) return undefined;
+  if (isCast && (!reader.takeWord('AS') || reader.takeName() === null || !reader.takeSymbol(')'))) return undefined;
+  while (reader.takeSymbol(':')) if (!reader.takeSymbol(':') || reader.takeName() === null) return undefined;
+  return /^\d{1,10}$/.test(text) && Number(text) <= PID_MAX ? Number(text) : undefined;
+}

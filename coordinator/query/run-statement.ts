@@ -30,6 +30,7 @@ import type { QueryRegistry } from './query-registry.ts';
 import type { DescribeRequest, QueryService, RunningRequest, StatementRequest } from './query-service.ts';
 import { makeCommandContext } from './make-command-context.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { noteUnknown } from './unknown-of-catalog.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
@@ -108,6 +109,7 @@ async function execute(services: RunnerServices, asked: StatementRequest, result
     if (thrown instanceof MiscountedRows) metrics.rowsMiscounted();
     const own = fencedError(SkeinError.of(thrown), { lost: services.lost, commits: active.commits });
     const placed = withPlace(inSource(own, request.sql, edits), request.sql);
+    noteUnknown(services, request.sql, placed);
     const error = active.failed(placed, sink.rows);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: active.redacted(error) }, 'statement failed');
@@ -164,7 +166,9 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
     active.received({ text: '', secrets: null });
     return await answerInTime(active.signal, describeStatement(running, types));
   } catch (thrown) {
-    throw withPlace(SkeinError.of(thrown), request.sql);
+    const error = withPlace(SkeinError.of(thrown), request.sql);
+    noteUnknown(services, request.sql, error);
+    throw error;
   } finally {
     active.end();
   }

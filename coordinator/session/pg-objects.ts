@@ -37,7 +37,7 @@ type Of = {
   readonly isNotNull?: boolean;
 };
 
-/** What is known beside the relations. */
+/** Facts beside the relations. */
 export type Beside = {
   /** The catalog that they are in. */
   readonly catalog: string;
@@ -269,7 +269,7 @@ const keyColumnsOf = (relation: Relation): readonly Of[] =>
   keysOf(relation).map((column, i) => ({ relation, column: { ...column, number: i + 1 } }));
 const ofKey: Values = { ...placed, constraint_name: ({ relation }) => keyName(relation) };
 
-/** What only clients of Postgres' protocol read, by names with their schema; there are no foreign keys and no routines. */
+/** Relations that only clients of Postgres' protocol read, by names with their schema; there are no foreign keys and no routines. */
 const INFORMATION_SCHEMA: Readonly<Record<string, PgView>> = {
   'information_schema.table_constraints': {
     rows: withConstraints,

@@ -271,3 +271,22 @@ test('long lists and patterns of names are within limits', async () => {
     ),
   ).toEqual([['customers']]);
 });
+
+test('statements that ask for what is not there are counted, and logged without their values', async () => {
+  const counted = async (): Promise<number> => {
+    const text = await (await fetch(`${cluster.queryUrl}/metrics`)).text();
+    return Number(/^skein_catalog_statements_unknown_total (\d+)/m.exec(text)?.[1]);
+  };
+  const before = await counted();
+  for (const text of [
+    `SELECT 'secret' FROM pg_catalog.pg_nothing`,
+    `SELECT pg_catalog.pg_nothing('secret')`,
+    `SELECT 'secret'::regnothing FROM pg_class`,
+  ]) {
+    await expect(client.query(text)).rejects.toThrow('does not exist');
+  }
+  expect(await counted()).toBeGreaterThanOrEqual(before + 3);
+  const unknown = await counted();
+  await expect(client.query('SELECT 1 FROM nothing_of_ours')).rejects.toThrow('does not exist');
+  expect(await counted()).toBe(unknown);
+});

@@ -12,7 +12,7 @@ import type { DoorCursors, StatementRequest } from '../../query/query-service.ts
 import type { DoorSink } from '../../sink/result-sink.ts';
 import { withoutPrepared, withPrepared, type SessionState } from '../../session/session.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
-import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
+import { BEGIN, BEGINS, CHANGES, COMMITS, ENDS, RECOVERS, ROLLBACK, SAVEPOINTS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
 import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
@@ -24,7 +24,7 @@ import { TextReader } from './text-reader.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
 import { LEAVING } from './idle-watch.ts';
-import { SessionOver, StatementError, WireError } from './wire-error.ts';
+import { aborted, SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -110,7 +110,6 @@ export class Statements {
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
-
   get program(): string {
     return programOf(this.#session, this.#door.config) ?? '';
   }
@@ -399,9 +398,3 @@ export class Statements {
     }
   }
 }
-
-const BEGIN = { sql: 'BEGIN', parameters: null } as const;
-const ROLLBACK = { sql: 'ROLLBACK', parameters: null } as const;
-
-const aborted = (): WireError =>
-  new WireError('25P02', 'current transaction is aborted, commands ignored until end of transaction block');

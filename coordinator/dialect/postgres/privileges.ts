@@ -3,7 +3,7 @@ import { form, words, type Sql } from './parts.ts';
 import type { Typed, WritePlace } from './scope.ts';
 import type { Node } from './tree.ts';
 
-/** What a function of privileges asks about: how its object is found, and the place of the object's kind in `skein_rights`. */
+/** The object that a function of privileges asks about: how its object is found, and the place of the object's kind in `skein_rights`. */
 type Asked = {
   /** The type whose numbers its objects have. */
   readonly type: 'regclass' | 'regnamespace' | 'database';

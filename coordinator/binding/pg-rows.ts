@@ -25,6 +25,36 @@ export interface PgRelations {
   pgRows(request: PgRowsRequest): Promise<TableRows>;
 }
 
+/** Names of filters by the table or view that a row is of, and by its schema; no column is called so. */
+export const OF_RELATION = '@relation';
+export const OF_SCHEMA = '@schema';
+
+/** Columns that have the number of a table or view, or of what belongs to it: rows that such columns make equal are of the same one. */
+const NUMBER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  pg_class: ['oid'],
+  pg_attribute: ['attrelid'],
+  pg_attrdef: ['adrelid'],
+  pg_index: ['indrelid', 'indexrelid'],
+  pg_constraint: ['conrelid', 'conindid'],
+  pg_description: ['objoid'],
+  pg_type: ['typrelid'],
+};
+
+/** Columns that have the number of the schema of a table or view. */
+const SCHEMA_COLUMNS: Readonly<Record<string, string>> = {
+  pg_class: 'relnamespace',
+  pg_constraint: 'connamespace',
+  pg_type: 'typnamespace',
+};
+
+/** Whether a column of a relation says which table or view a row is of. */
+export const isNumberColumn = (relation: string, column: string): boolean =>
+  Object.hasOwn(NUMBER_COLUMNS, relation) && NUMBER_COLUMNS[relation]?.includes(column) === true;
+
+/** Whether it says of which schema. */
+export const isSchemaColumn = (relation: string, column: string): boolean =>
+  Object.hasOwn(SCHEMA_COLUMNS, relation) && SCHEMA_COLUMNS[relation] === column;
+
 /** Columns by whose constants rows are picked. */
 const PICKED: Readonly<Record<string, readonly string[]>> = {
   pg_class: ['oid', 'relname'],
@@ -33,6 +63,8 @@ const PICKED: Readonly<Record<string, readonly string[]>> = {
   pg_index: ['indrelid'],
   pg_constraint: ['conrelid'],
   pg_description: ['objoid'],
+  pg_namespace: ['nspname'],
+  pg_type: [],
   skein_views: ['oid'],
 };
 

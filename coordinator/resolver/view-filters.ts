@@ -2,6 +2,7 @@ import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { textOf } from '../plan/json-node.ts';
+import { constantOf, isColumn, wantRelations } from './relation-filters.ts';
 import { pgPlaces } from '../binding/pg-rows.ts';
 import {
   isInformationSchema,
@@ -11,8 +12,9 @@ import {
   type WantedConstants,
 } from '../binding/schema-views.ts';
 
-/** A view of INFORMATION_SCHEMA in FROM. `places` are the names of its catalog, schema and relation columns. */
-type FoundView = {
+/** A view of INFORMATION_SCHEMA, or a relation of `pg_catalog`, in FROM. `places` are the names of its catalog, schema and relation columns. */
+export type FoundView = {
+  readonly name: string;
   readonly location: number;
   readonly alias: string;
   readonly places: readonly string[];
@@ -20,7 +22,7 @@ type FoundView = {
 };
 
 /** A condition of WHERE or of a join. */
-type Condition = {
+export type Condition = {
   readonly condition: JsonObject;
   /** Views whose rows must fulfil it to be seen. */
   readonly views: readonly FoundView[];
@@ -33,7 +35,7 @@ type Condition = {
 type Group = { readonly views: readonly FoundView[]; readonly isInner: boolean };
 
 /** The parts of one FROM. `names` are those by which columns refer to what is no view. */
-type From = {
+export type From = {
   readonly views: FoundView[];
   readonly names: Set<string>;
   readonly conditions: Condition[];
@@ -65,6 +67,7 @@ export function wantedConstants(tree: Json): ReadonlyMap<number, WantedConstants
       from,
       from.groups.filter(({ isInner }) => isInner),
     );
+    wantRelations(from, outer);
     for (const { location, wanted } of from.views) found.set(location, Object.fromEntries(wanted));
     return inside;
   });
@@ -100,7 +103,7 @@ function readFrom(node: JsonObject, from: From, isKept: boolean): readonly Found
       from.names.add(name);
       return [];
     }
-    const found = { location, alias: name, places, wanted: new Map() };
+    const found = { name: foldIdentifier(textOf(table)), location, alias: name, places, wanted: new Map() };
     from.views.push(found);
     return [found];
   }
@@ -133,8 +136,6 @@ function placesOf(schema: string, table: string): readonly string[] | undefined 
 
 const NARROWS_RIGHT: ReadonlySet<Json | undefined> = new Set(['LEFT', 'SEMI', 'ANTI']);
 const CATALOG_COLUMNS = new Set(Object.values(PLACE_COLUMNS).map(([catalog]) => catalog ?? ''));
-
-const isColumn = (value: Json | undefined): value is JsonObject => isObject(value) && value['class'] === 'COLUMN_REF';
 
 function conjuncts(condition: Json | undefined): JsonObject[] {
   if (!isObject(condition)) return [];
@@ -205,19 +206,6 @@ function wantedOf(column: Json | undefined, values: readonly (Json | undefined)[
 
 const isNullConstant = (value: Json | undefined): boolean =>
   isObject(value) && isObject(value['value']) && value['class'] === 'CONSTANT' && value['value']['is_null'] === true;
-
-/** A constant text, or one that is cast to VARCHAR; undefined for anything else. */
-function constantOf(value: Json | undefined): WantedConstant | undefined {
-  if (!isObject(value)) return undefined;
-  const { child, cast_type: cast, query_location: location } = value;
-  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantOf(child) : undefined;
-  const constant = value['class'] === 'CONSTANT' ? value['value'] : undefined;
-  if (!isObject(constant) || constant['is_null'] !== false) return undefined;
-  const type = constant['type'];
-  const text = constant['value'];
-  if (!isObject(type) || type['id'] !== 'VARCHAR' || typeof text !== 'string') return undefined;
-  return { text, location: typeof location === 'number' ? location : null };
-}
 
 /** A whole number, or a constant text that is cast to one. */
 function numberOf(value: Json | undefined): WantedConstant | undefined {

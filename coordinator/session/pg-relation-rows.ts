@@ -7,6 +7,8 @@ import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
+  OF_RELATION,
+  OF_SCHEMA,
   pgDefault,
   pgMadeColumns,
   pgSelect,
@@ -70,7 +72,7 @@ function* builtIn(
   made: readonly PgColumn[],
   { pg: name, schema, filters }: PgRowsRequest,
 ): Generator<MadeRow> {
-  const picks = Object.entries(filters).map(([name, values]) => {
+  const picks = ofColumns(filters).map(([name, values]) => {
     const index = relation.columns.findIndex(([column]) => column === name);
     return { index, values: new Set(values) };
   });
@@ -106,8 +108,9 @@ async function ofObjects(
   if (fixed !== undefined) return [await encodeRows(about, pagesOf(rowsOfFixed(fixed, made), signal), parts.take)];
   const view = Object.hasOwn(PG_VIEWS, pg) ? PG_VIEWS[pg] : undefined;
   if (view === undefined) return [];
-  const names = filters['relname'];
-  const { catalog, list } = await listOf(parts, signal, names === undefined ? {} : { names: names.flatMap(ownersOf) });
+  const names = filters[OF_RELATION] ?? filters['relname'];
+  const places = { names: names?.flatMap(ownersOf), schemas: filters[OF_SCHEMA] };
+  const { catalog, list } = await listOf(parts, signal, places);
   const defines = DEFINED.has(pg) && made.some(({ name }) => name === 'definition');
   if (Object.keys(filters).length > 0 || defines) {
     const relations = filteredRelations(list.blocks.flat(), view, filters);
@@ -199,7 +202,7 @@ function picker(
   filters: PgRowsRequest['filters'],
 ): (of: ReturnType<PgView['rows']>[number]) => boolean {
   const beside = { catalog: '', definitions: NONE };
-  const picks = Object.entries(filters).map(([name, wanted]) => {
+  const picks = ofColumns(filters).map(([name, wanted]) => {
     const value = must(values[name], 'a column that picks has values');
     return { value, wanted: new Set(wanted) };
   });
@@ -212,8 +215,20 @@ const filteredRelations = (
   filters: PgRowsRequest['filters'],
 ): readonly Relation[] => {
   const isWanted = picker(view, filters);
-  return relations.filter((relation) => view.rows(relation).some(isWanted));
+  const [names, schemas] = [OF_RELATION, OF_SCHEMA].map((name) => filters[name]);
+  const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
+  const within = schemas === undefined ? undefined : new Set(schemas);
+  return relations.filter(
+    (relation) =>
+      owners?.has(relation.name) !== false &&
+      within?.has(relation.schema) !== false &&
+      view.rows(relation).some(isWanted),
+  );
 };
+
+/** The filters by columns of the relation itself. */
+const ofColumns = (filters: PgRowsRequest['filters']): readonly (readonly [string, readonly string[]])[] =>
+  Object.entries(filters).filter(([name]) => name !== OF_RELATION && name !== OF_SCHEMA);
 
 type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filters']; readonly beside: Beside };
 

@@ -183,6 +183,11 @@ function operator(of: JsonObject, place: WritePlace): Typed {
       return binary(name, left, { right: right(), node: nodeOf(of['rexpr']) }, place);
     case 'AEXPR_LIKE':
     case 'AEXPR_ILIKE': {
+      // A pattern without signs is a name, by which rows are picked.
+      const constant = name === '~~' ? constantText(nodeOf(of['rexpr'])) : undefined;
+      if (constant !== undefined && constant !== '' && !/[%_\\]/.test(constant)) {
+        return { sql: form`(${own} = ${right().sql})`, type: 'bool' };
+      }
       const pattern = patternOf(nodeOf(of['rexpr']), place);
       return { sql: form`(${own} ${LIKES[name] ?? 'LIKE'} ${pattern})`, type: 'bool' };
     }

@@ -19,6 +19,7 @@ import type { TableReference, TimeTravel } from '../binding/query-references.ts'
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import { knownPolicies, NO_POLICIES, type TablePolicies, requireNotClosed } from '../binding/table-policies.ts';
+import type { TableRows } from '../binding/table-rows.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
@@ -105,11 +106,12 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
   const answer = (name: TableName): LoadedTable => must(byKey.get(tableKey(name)), 'one answer for each name');
   const width = { columns: 0 };
+  const relations: PgRowsMemory = new Map();
   const bound: (BoundTable | BoundView)[] = [];
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
     if ('pg' in name) {
-      bound.push(await bindPgRelation(name, reference, request));
+      bound.push(await bindPgRelation(name, reference, request, relations));
       continue;
     }
     if ('kind' in name || 'view' in name) {
@@ -200,25 +202,27 @@ async function bindSchemaView(
   }
 }
 
+/** Rows that other names of one statement mean, too: a statement may read a relation many times. */
+type PgRowsMemory = Map<string, TableRows>;
+
 async function bindPgRelation(
   relation: NamedPgRelation,
   { parts, location, wanted = {}, at: travel }: TableReference,
   { source, named, signal }: TablesRequest,
+  memory: PgRowsMemory,
 ): Promise<RowsBinding> {
   if (travel !== null) {
     const message = 'the catalog of Postgres is read as it is now: it takes no AT';
     throw new SkeinError('NOT_SUPPORTED', message, { position: travel.location });
   }
   const filters = viewFilters(wanted);
+  const key = JSON.stringify([relation, filters]);
   try {
-    const asked = {
-      ...relation,
-      title: parts.join('.'),
-      filters,
-      named: named === null ? null : new Set(named),
-      signal,
-    };
-    return { kind: 'rows', rows: await source.pgRows(asked), policies: NO_POLICIES };
+    const known = memory.get(key);
+    const names = named === null ? null : new Set(named);
+    const rows = known ?? (await source.pgRows({ ...relation, title: parts.join('.'), filters, named: names, signal }));
+    memory.set(key, rows);
+    return { kind: 'rows', rows, policies: NO_POLICIES };
   } catch (error) {
     throw at(error, location);
   }

@@ -79,6 +79,7 @@ function rangeSubselect(of: JsonObject, place: WritePlace): Sql {
 /** The names that a subquery in FROM sees. */
 const outside = ({ scope }: WritePlace): WritePlace['scope'] => ({
   sources: [],
+  isMerged: false,
   parent: scope.parent,
   common: scope.common,
 });
@@ -202,8 +203,9 @@ function joinOf(of: JsonObject, place: WritePlace): Sql {
   if (word === undefined || of['alias'] !== undefined) throw new NotRead('a join');
   const left = writeSource(nodeOf(of['larg']), place);
   const right = writeSource(nodeOf(of['rarg']), place);
-  if (of['isNatural'] === true) return form`(${left} NATURAL ${word} ${right})`;
   const using = namesIn(of['usingClause']);
+  place.scope.isMerged ||= of['isNatural'] === true || using.length > 0;
+  if (of['isNatural'] === true) return form`(${left} NATURAL ${word} ${right})`;
   if (using.length > 0) return form`(${left} ${word} ${right} USING (${using.map(quoteIdentifier).join(', ')}))`;
   if (of['quals'] === undefined) return form`(${left} CROSS JOIN ${right})`;
   const { sql: condition } = writeExpression(nodeOf(of['quals']), place);

@@ -1,3 +1,4 @@
+// long file: one table, all targets
 import { must } from '#shared/must.ts';
 import type { Figures } from './figures.ts';
 

@@ -4,7 +4,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { textOf } from '../plan/json-node.ts';
 import { isNumberColumn, isSchemaColumn, OF_RELATION, OF_SCHEMA } from '../binding/pg-rows.ts';
 import type { WantedConstant } from '../binding/schema-views.ts';
-import type { Condition, FoundView, From } from './view-filters.ts';
+import type { Condition, FoundView, From } from './found-views.ts';
 
 type Lists = readonly (readonly WantedConstant[])[];
 
@@ -44,7 +44,7 @@ function pairsOf({ condition, views: narrowed }: Condition, scopes: readonly Fro
 
 /** The relation and column that a qualified reference means, in the nearest FROM that has its name. */
 function placeOf(side: Json | undefined, scopes: readonly From[]): Place | undefined {
-  if (!isColumn(side)) return undefined;
+  if (!isColumnNode(side)) return undefined;
   const [column = '', table] = (side['column_names'] as readonly string[]).toReversed().map(foldIdentifier);
   if (table === undefined) return undefined;
   const scope = scopes.find(({ names, views }) => names.has(table) || views.some(({ alias }) => alias === table));
@@ -93,7 +93,7 @@ function nameIn(value: Json | undefined): Lists | undefined {
   const parts =
     isObject(where) && where['type'] === 'CONJUNCTION_AND' ? (where['children'] as readonly Json[]) : [where];
   for (const part of parts) {
-    if (!isObject(part) || part['type'] !== 'COMPARE_EQUAL' || !isColumn(part['left'])) continue;
+    if (!isObject(part) || part['type'] !== 'COMPARE_EQUAL' || !isColumnNode(part['left'])) continue;
     const constant = constantOf(part['right']);
     const column = (part['left']['column_names'] as readonly string[]).at(-1);
     if (constant !== undefined && column === 'relname') return [[constant]];
@@ -108,7 +108,7 @@ function isOneOf(table: Json | undefined): boolean {
   return isObject(left) && textOf(left['table_name']) === 'pg_class' && textOf(left['schema_name']) === 'pg_catalog';
 }
 
-export const isColumn = (value: Json | undefined): value is JsonObject =>
+export const isColumnNode = (value: Json | undefined): value is JsonObject =>
   isObject(value) && value['class'] === 'COLUMN_REF';
 
 /** A constant text, or one that is cast to VARCHAR; undefined for anything else. */

@@ -12,7 +12,7 @@ let ours: pg.Client;
 let theirs: pg.Client;
 const SCHEMA = `tooled${process.pid}`;
 const RIVAL = `rival${process.pid}`;
-/** What must not be seen: names of a schema, tables, columns, and texts of comments and of a view. */
+/** Texts that must not be seen: names of a schema, tables, columns, and texts of comments and of a view. */
 const SECRETS = [SCHEMA, 'secret_table', 'secret_column', 'secret_view', 'secret comment'];
 
 const STATEMENTS = readFileSync(join(projectRoot, 'test/postgres/tool-statements.sql'), 'utf8')

@@ -8,7 +8,7 @@ import { must } from '#shared/must.ts';
  * It answers how many requests had which status.
  */
 export type Flood = {
-  /** Of the request, on loopback. */
+  /** Address of the request, on loopback. */
   readonly url: string;
   readonly issuer: string;
   readonly audience: string;

@@ -8,7 +8,7 @@ import { patience } from '#test/support/run/slowness.ts';
 
 /** A company that sends all of its users and groups for the first time, as Entra does, and one that has as many as an organisation may have. */
 const SYNCED = 10_000;
-/** Of the 100,000 that an organisation may have, one is its administrator, and one is made at the end. */
+/** An organisation may have 100,000: one is its administrator, and one is made at the end. */
 const USERS = 99_998;
 const MEMBERS = 100;
 const AT_ONCE = 4;

@@ -181,7 +181,6 @@ export const SIEGE_SUITES: readonly string[] = [
   'long-quanta',
   'postgres-abuse',
   'request-bodies',
-  'sign-in-flood',
   'stuck-statements',
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)

@@ -31,7 +31,9 @@ export const BROWSED_NAMES: readonly string[] = [
   ...[
     ...TABLES.matchAll(/\b(?:[a-z]+_[a-z_]+|customers|orders|credit|height|floors|children|face|labels|scores)\b/g),
   ].map(([name]) => name),
-  ...['customers_pkey', 'orders_pkey', 't_pkey'],
+  'customers_pkey',
+  'orders_pkey',
+  't_pkey',
 ].filter((name, at, all) => all.indexOf(name) === at);
 
 /** @param tenant its name, which no other suite has */

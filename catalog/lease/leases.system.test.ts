@@ -12,6 +12,9 @@ import { must } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
+import { PageVisitor } from '#test/support/page-visitor.ts';
+import { PASSWORD, statementRunner } from '#test/support/run-statements.ts';
+import { signInTerminal } from '#test/support/sign-in-terminal.ts';
 
 /** So long that a change that has not waited is told apart on any machine. */
 const LEASE_MS = 2_000;
@@ -239,5 +242,29 @@ test('what changes no answer waits for nobody', async () => {
   await catalog.mint();
   const refused = await rest('POST', NS, { namespace: ['default'] })();
   expect(refused).toBe(409);
+  expect(coordinator.changes).toBe(before);
+});
+
+test('no sign-in is a change: by a door, at the page, by a terminal that renews, refused, up to a lock, and its end', async () => {
+  await statementRunner(catalog).createUser('leaser');
+  const { url } = catalog.running;
+  const door = (password: string): Promise<string> =>
+    catalog.call('SignIn', { user: 'leaser', password, tenant: '', address: '127.0.0.1' }).then(
+      () => 'in',
+      (error: unknown) => (error as { readonly code: string }).code,
+    );
+  using coordinator = new Coordinator(catalog.running.internalAddress);
+  await coordinator.renew();
+  const before = coordinator.changes;
+  expect(await door(PASSWORD)).toBe('in');
+  const visitor = new PageVisitor(url);
+  const tokens = await signInTerminal(visitor, url, { username: 'leaser', password: PASSWORD });
+  const renewal = { grant_type: 'refresh_token', client_id: 'skein-cli', refresh_token: tokens.refresh_token };
+  const renewed = await fetch(`${url}/v1/oauth/tokens`, { method: 'POST', body: new URLSearchParams(renewal) });
+  expect(renewed.status).toBe(200);
+  expect((await visitor.submit('/sign-out', {})).status).toBe(303);
+  for (let i = 0; i < 5; i += 1) expect(await door('Wrong-Horse-9')).toBe('WRONG_PASSWORD');
+  expect(await door(PASSWORD)).toBe('WRONG_PASSWORD');
+  await sleep(UNSEEN_MS);
   expect(coordinator.changes).toBe(before);
 });

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { must } from '#shared/must.ts';
 import type { Cluster } from './cluster.ts';
 import { startTestPostgres } from './postgres.ts';
+import { pythonIn } from './python.ts';
 import { sharedCluster } from './resources.ts';
 
 /** The same tables in Skein and in a Postgres of the suite's own, for tools that browse both. */
@@ -16,7 +17,7 @@ export type BrowsedTables = {
 /** Two schemas, comments, a key of one column and one of two, types of every kind, a view. */
 const TABLES = `
   CREATE TABLE public.customers (id BIGINT NOT NULL, full_name TEXT NOT NULL, credit NUMERIC(12,2), born_on DATE, seen_at TIMESTAMP,
-    woken_at TIMESTAMPTZ, is_kept BOOLEAN, height REAL, weight DOUBLE PRECISION, floors SMALLINT, children INTEGER, face BYTEA,
+    woken_at TIMESTAMPTZ, is_kept BOOLEAN, height REAL, weight DOUBLE PRECISION, children INTEGER, face BYTEA,
     token_of UUID, labels TEXT[], scores INTEGER[], PRIMARY KEY (id));
   CREATE TABLE public.orders (order_id BIGINT NOT NULL, customer_id BIGINT NOT NULL, placed_on DATE, PRIMARY KEY (order_id));
   CREATE TABLE other.t (part_id INTEGER NOT NULL, piece_id INTEGER NOT NULL, weight_of NUMERIC(9,3), PRIMARY KEY (part_id, piece_id));
@@ -28,9 +29,9 @@ const TABLES = `
 
 /** Names and comments of these tables that nothing built in has. */
 export const BROWSED_NAMES: readonly string[] = [
-  ...[
-    ...TABLES.matchAll(/\b(?:[a-z]+_[a-z_]+|customers|orders|credit|height|floors|children|face|labels|scores)\b/g),
-  ].map(([name]) => name),
+  ...[...TABLES.matchAll(/\b(?:[a-z]+_[a-z_]+|customers|orders|credit|height|children|face|labels|scores)\b/g)].map(
+    ([name]) => name,
+  ),
   'customers_pkey',
   'orders_pkey',
   't_pkey',
@@ -62,3 +63,20 @@ async function execute(connectionString: string, sql: string): Promise<void> {
   await client.query(sql);
   await client.end();
 }
+
+/** What a script in Python tells of a tool: lines `part, feature, outcome`, with tabs. @returns the outcomes of each part */
+export async function toolOutcomes(
+  script: string,
+  ...args: readonly string[]
+): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
+  const outcomes: Record<string, Record<string, string>> = {};
+  for (const line of (await pythonIn('tools', script, ...args)).split('\n').filter((one) => one.includes('\t'))) {
+    const [part = '', feature = '', outcome = ''] = line.split('\t');
+    (outcomes[part] ??= {})[feature] = outcome;
+  }
+  return outcomes;
+}
+
+/** The outcomes of features that all work. */
+export const allOk = (features: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(features.map((feature) => [feature, 'ok']));

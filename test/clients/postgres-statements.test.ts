@@ -6,7 +6,7 @@ import { fieldsOf, PostgresWire, rowOf, type ServerMessage } from '#test/support
 import { toolStatements, type ToolStatement } from '#test/support/tool-statements.ts';
 
 /**
- * What tools send by themselves, to Skein and to the project's real Postgres with the same tables: the same columns with the same types, the same
+ * Statements that tools send by themselves, to Skein and to the project's real Postgres with the same tables: the same columns with the same types, the same
  * types of parameters, the same class of SQLSTATE, and the same names of ours in the rows.
  */
 let tables: BrowsedTables;
@@ -69,7 +69,7 @@ class Side {
     if (statement.protocol === 'simple') wire.send('Q', sql);
     else wire.parse('', sql).describe('S', '').bind('', '', values).execute('').sync();
     const messages = await wire.messages();
-    // What has failed would fail all that follow.
+    // A failed transaction would fail all statements behind it.
     if (must(messages.at(-1), 'an answer ends').body.toString() === 'E') await wire.query('ROLLBACK');
     return answerOf(messages);
   }
@@ -100,7 +100,7 @@ class Side {
   }
 }
 
-/** What had these numbers when the statements were seen; types of rows stand for other types that only Postgres has. */
+/** Objects that had these numbers when the statements were seen; types of rows stand for other types that only Postgres has. */
 const NUMBERS = {
   16390: 'customers',
   16674: 'customers',

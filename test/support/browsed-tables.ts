@@ -45,7 +45,8 @@ export async function browsedTables(tenant: string): Promise<BrowsedTables> {
   await cluster.cliOk(['admin', 'catalog', 'create', tenant, '--tenant', tenant]);
   const ours = new URL(must(cluster.ready.postgres_url, 'it serves the Postgres wire'));
   [ours.username, ours.password, ours.pathname] = [user, await cluster.token({ tenant, user }), `/${tenant}`];
-  ours.searchParams.set('options', `-c tenant=${tenant} -c search_path=public`);
+  // libpq takes no `+` for a space.
+  ours.search = `?options=${encodeURIComponent(`-c tenant=${tenant} -c search_path=public`)}`;
   const postgres = await startTestPostgres();
   await execute(ours.href, `CREATE SCHEMA public; CREATE SCHEMA other; ${TABLES}`);
   await execute(postgres.url, `CREATE SCHEMA other; ${TABLES}`);
@@ -64,7 +65,7 @@ async function execute(connectionString: string, sql: string): Promise<void> {
   await client.end();
 }
 
-/** What a script in Python tells of a tool: lines `part, feature, outcome`, with tabs. @returns the outcomes of each part */
+/** Runs a script in Python that tries a tool and prints lines `part, feature, outcome`, with tabs. @returns the outcomes of each part */
 export async function toolOutcomes(
   script: string,
   ...args: readonly string[]

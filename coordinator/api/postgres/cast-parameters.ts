@@ -1,3 +1,4 @@
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { findParameters } from '../../statement/bind-parameters.ts';
 import { oidOfKind } from './postgres-type.ts';
 
@@ -9,22 +10,21 @@ const OIDS = 1028;
 
 /** Types that a driver sends in a form of their own, which would not pass for a text. */
 const TYPES: Readonly<Record<string, number>> = {
-  oid: OID,
-  bool: oidOfKind('bool'),
-  boolean: oidOfKind('bool'),
-  int2: oidOfKind('int2'),
-  smallint: oidOfKind('int2'),
-  int: oidOfKind('int4'),
-  int4: oidOfKind('int4'),
-  integer: oidOfKind('int4'),
-  int8: oidOfKind('int8'),
-  bigint: oidOfKind('int8'),
+  OID: OID,
+  BOOL: oidOfKind('bool'),
+  BOOLEAN: oidOfKind('bool'),
+  INT2: oidOfKind('int2'),
+  SMALLINT: oidOfKind('int2'),
+  INT: oidOfKind('int4'),
+  INT4: oidOfKind('int4'),
+  INTEGER: oidOfKind('int4'),
+  INT8: oidOfKind('int8'),
+  BIGINT: oidOfKind('int8'),
 };
-const NAMES = Object.keys(TYPES).join('|');
-const MAY_CAST = new RegExp(`::\\s*(?:pg_catalog\\s*\\.\\s*)?(?:${NAMES})\\b`, 'i');
+const MAY_CAST = /::/;
 /** Characters behind a parameter that are looked at, with one space for many. */
 const CAST_LENGTH = 100;
-const CAST = new RegExp(`^ ?:: ?(?:pg_catalog ?\\. ?)?(${NAMES})\\b ?(\\[)?`, 'i');
+const CAST = /^ ?:: ?(?:pg_catalog ?\. ?)?(\w+) ?(\[)?/;
 
 /**
  * The types to which a statement casts its parameters, by their number from 0, as Postgres has them. The engine does not tell all: it holds `oid`
@@ -36,7 +36,7 @@ export function castParameters(sql: string): ReadonlyMap<number, number> {
   if (sql.length > TEXT_MAX || !MAY_CAST.test(sql)) return found;
   for (const { number, end } of findParameters(sql)) {
     const cast = CAST.exec(sql.slice(end, end + CAST_LENGTH).replaceAll(/\s+/g, ' '));
-    const type = TYPES[cast?.[1]?.toLowerCase() ?? ''];
+    const type = TYPES[foldKeyword(cast?.[1] ?? '')];
     if (number === null || cast === null || type === undefined) continue;
     if (cast[2] === undefined) found.set(number - 1, type);
     else if (type === OID) found.set(number - 1, OIDS);

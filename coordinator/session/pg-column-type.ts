@@ -6,6 +6,7 @@ import type { SqlType } from '../plan/sql-type.ts';
 
 /** The type of a column as `pg_attribute` has it. */
 export type PgColumnType = {
+  readonly name: string;
   readonly oid: number;
   readonly typmod: number;
   readonly length: number;
@@ -43,7 +44,16 @@ function typeOf(field: Field): SqlType {
   }
 }
 
-const NO_TYPE = { oid: 25, length: -1, isArray: false, isByValue: false, align: 'i', storage: 'x', collation: 100 };
+const NO_TYPE = {
+  name: 'text',
+  oid: 25,
+  length: -1,
+  isArray: false,
+  isByValue: false,
+  align: 'i',
+  storage: 'x',
+  collation: 100,
+};
 
 let types: ReadonlyMap<string, Omit<PgColumnType, 'typmod'>> | undefined;
 
@@ -71,6 +81,7 @@ function readTypes(): readonly (readonly [string, Omit<PgColumnType, 'typmod'>])
     return [
       text(name),
       {
+        name: text(name),
         oid: Number(text(oid)),
         length: Number(text(length)),
         isArray: text(category) === 'A',

@@ -19,6 +19,11 @@ const constraintOf = ({ oid }: Relation): number => oid + 2;
 const rowTypeOf = ({ oid }: Relation): number => oid + 3;
 const defaultOf = ({ oid }: Relation): number => oid + 4;
 
+/** Columns of a table whose NOT NULL have numbers: odd ones from 2^31 on, where no table has its own. */
+const NOT_NULLS = 64;
+const notNullOf = ({ oid }: Relation, { number }: Column): number =>
+  2 ** 31 + 2 * (((oid / 8) * NOT_NULLS + number - 1) % 2 ** 30) + 1;
+
 /** A column that is there, with its number. */
 type Column = { readonly field: Field; readonly number: number; readonly type: PgColumnType };
 
@@ -28,9 +33,19 @@ type Of = {
   /** The row is one of the primary key's index. */
   readonly isIndex?: boolean;
   readonly column?: Column;
+  /** The row is one of the NOT NULL of the column. */
+  readonly isNotNull?: boolean;
 };
 
-type Values = Readonly<Record<string, (of: Of) => MadeValue>>;
+/** Facts beside the relations. */
+export type Beside = {
+  /** The catalog that they are in. */
+  readonly catalog: string;
+  /** The queries of views by their numbers, as far as the caller may read them. */
+  readonly definitions: ReadonlyMap<number, string>;
+};
+
+type Values = Readonly<Record<string, (of: Of, beside: Beside) => MadeValue>>;
 
 /** How a relation of Postgres' catalog tells of a table or view. Columns without values have the default of their type. */
 export type PgView = { readonly rows: (relation: Relation) => readonly Of[]; readonly values: Values };
@@ -51,6 +66,13 @@ const ofKind =
   (relation: Relation): readonly Of[] =>
     kinds.includes(relation.kind) ? [{ relation }] : [];
 const withKey = (relation: Relation): readonly Of[] => (keysOf(relation).length === 0 ? [] : [{ relation }]);
+const notNulls = (relation: Relation): readonly Of[] =>
+  relation.kind === 'TABLE'
+    ? columnsOf(relation)
+        .filter(({ field, number }) => field.required && number <= NOT_NULLS)
+        .map((column) => ({ relation, column, isNotNull: true }))
+    : [];
+const withConstraints = (relation: Relation): readonly Of[] => [...withKey(relation), ...notNulls(relation)];
 const withIndex = (relation: Relation): readonly Of[] => [
   { relation },
   ...withKey(relation).map((of) => ({ ...of, isIndex: true })),
@@ -64,7 +86,7 @@ const keyColumns = (relation: Relation): string =>
     .join(', ');
 const relationKind = ({ kind }: Relation): string => (kind === 'TABLE' ? 'r' : kind === 'VIEW' ? 'v' : 'm');
 const isPoliced = ({ policies }: Relation): boolean => policies.some(({ kind }) => kind === 'row_access');
-const keyNumbers = ({ relation }: Of): MadeValue => pgList(keysOf(relation).map(({ number }) => number));
+const keyNumbers = ({ relation }: Of): string => pgList(keysOf(relation).map(({ number }) => number));
 
 const CLASS: PgView = {
   rows: withIndex,
@@ -149,23 +171,28 @@ const INDEX: PgView = {
   },
 };
 
+const constraintNumber = ({ relation, column }: Of): number =>
+  column === undefined ? constraintOf(relation) : notNullOf(relation, column);
+const constraintName = ({ relation, column }: Of): string =>
+  column === undefined ? keyName(relation) : `${relation.name}_${column.field.name}_not_null`;
+
 const CONSTRAINT: PgView = {
-  rows: withKey,
+  rows: withConstraints,
   values: {
-    oid: ({ relation }) => constraintOf(relation),
-    conname: ({ relation }) => keyName(relation),
+    oid: constraintNumber,
+    conname: constraintName,
     connamespace: ({ relation }) => relation.namespaceOid,
-    contype: () => 'p',
+    contype: ({ isNotNull }) => (isNotNull === true ? 'n' : 'p'),
     convalidated: () => true,
     conenforced: () => true,
     conrelid: ({ relation }) => relation.oid,
-    conindid: ({ relation }) => indexOf(relation),
+    conindid: ({ relation, isNotNull }) => (isNotNull === true ? 0 : indexOf(relation)),
     confupdtype: () => ' ',
     confdeltype: () => ' ',
     confmatchtype: () => ' ',
     conislocal: () => true,
-    connoinherit: () => true,
-    conkey: keyNumbers,
+    connoinherit: ({ isNotNull }) => isNotNull !== true,
+    conkey: (of) => (of.column === undefined ? keyNumbers(of) : pgList([of.column.number])),
   },
 };
 
@@ -173,11 +200,12 @@ const indexDefinition = (relation: Relation, schema: string): string =>
   `CREATE UNIQUE INDEX ${quoted(keyName(relation))} ON ${schema}${quoted(relation.name)} USING btree (${keyColumns(relation)})`;
 
 const KEYS: PgView = {
-  rows: withKey,
+  rows: withConstraints,
   values: {
-    conoid: ({ relation }) => constraintOf(relation),
-    indexrelid: ({ relation }) => indexOf(relation),
-    condef: ({ relation }) => `PRIMARY KEY (${keyColumns(relation)})`,
+    conoid: constraintNumber,
+    indexrelid: ({ relation, isNotNull }) => (isNotNull === true ? null : indexOf(relation)),
+    condef: ({ relation, column }) =>
+      column === undefined ? `PRIMARY KEY (${keyColumns(relation)})` : `NOT NULL ${quoted(column.field.name)}`,
     indexdef: ({ relation }) => indexDefinition(relation, `${quoted(relation.schema)}.`),
     shortdef: ({ relation }) => indexDefinition(relation, ''),
     schema: ({ relation }) => relation.schema,
@@ -226,6 +254,48 @@ function procedure(name: string): number {
   return Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
 }
 
+/** Columns of the views of INFORMATION_SCHEMA. */
+const placed: Values = {
+  constraint_catalog: (_of, { catalog }) => catalog,
+  constraint_schema: ({ relation }) => relation.schema,
+  constraint_name: constraintName,
+  table_catalog: (_of, { catalog }) => catalog,
+  table_schema: ({ relation }) => relation.schema,
+  table_name: ({ relation }) => relation.name,
+  column_name: ({ column }) => column?.field.name ?? null,
+};
+/** A row for each column of the key. */
+const keyColumnsOf = (relation: Relation): readonly Of[] =>
+  keysOf(relation).map((column, i) => ({ relation, column: { ...column, number: i + 1 } }));
+const ofKey: Values = { ...placed, constraint_name: ({ relation }) => keyName(relation) };
+
+/** Relations that only clients of Postgres' protocol read, by names with their schema; there are no foreign keys and no routines. */
+const INFORMATION_SCHEMA: Readonly<Record<string, PgView>> = {
+  'information_schema.table_constraints': {
+    rows: withConstraints,
+    values: {
+      ...placed,
+      constraint_type: ({ isNotNull }) => (isNotNull === true ? 'CHECK' : 'PRIMARY KEY'),
+      is_deferrable: () => 'NO',
+      initially_deferred: () => 'NO',
+      enforced: () => 'YES',
+    },
+  },
+  'information_schema.check_constraints': {
+    rows: notNulls,
+    values: { ...placed, check_clause: ({ column }) => `${quoted(column?.field.name ?? '')} IS NOT NULL` },
+  },
+  'information_schema.key_column_usage': {
+    rows: keyColumnsOf,
+    values: {
+      ...ofKey,
+      ordinal_position: ({ column }) => column?.number ?? null,
+      position_in_unique_constraint: () => null,
+    },
+  },
+  'information_schema.constraint_column_usage': { rows: keyColumnsOf, values: ofKey },
+};
+
 const owned = { schemaname: ({ relation }: Of) => relation.schema };
 
 /** By the names of relations; others have no rows of tables and views. */
@@ -238,6 +308,14 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
   pg_description: DESCRIPTION,
   pg_type: TYPE,
   skein_keys: KEYS,
+  skein_views: {
+    rows: ofKind('VIEW', 'MATERIALIZED VIEW'),
+    values: {
+      oid: ({ relation }) => relation.oid,
+      definition: ({ relation }, { definitions }) => definitions.get(relation.oid) ?? null,
+    },
+  },
+  ...INFORMATION_SCHEMA,
   skein_sizes: {
     rows: itself,
     values: {
@@ -261,6 +339,7 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
       ...owned,
       viewname: ({ relation }) => relation.name,
       viewowner: ({ relation }) => relation.owner,
+      definition: ({ relation }, { definitions }) => definitions.get(relation.oid) ?? null,
     },
   },
   pg_matviews: {
@@ -270,6 +349,7 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
       matviewname: ({ relation }) => relation.name,
       matviewowner: ({ relation }) => relation.owner,
       ispopulated: () => true,
+      definition: ({ relation }, { definitions }) => definitions.get(relation.oid) ?? null,
     },
   },
   pg_indexes: {
@@ -278,7 +358,7 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
       ...owned,
       tablename: ({ relation }) => relation.name,
       indexname: ({ relation }) => keyName(relation),
-      indexdef: (of) => KEYS.values['indexdef']?.(of) ?? null,
+      indexdef: ({ relation }) => indexDefinition(relation, `${quoted(relation.schema)}.`),
     },
   },
 };

@@ -17,26 +17,38 @@ afterAll(() => tables[Symbol.asyncDispose]());
 
 /** Statements that Skein answers otherwise, and why. One that comes to agree has to be taken out. */
 const DIFFERENCES: readonly { readonly numbers: readonly number[]; readonly how: string; readonly why: string }[] = [
+  {
+    numbers: [1, 2, 34],
+    how: 'error none',
+    why: 'psql 15 asks for a column by its name before Postgres 17, which is known here',
+  },
   { numbers: [4], how: 'names', why: 'a comment on a schema is not in pg_description' },
-  { numbers: [32], how: 'error 42', why: 'a function of one column in FROM gives the column its own name' },
   { numbers: [62], how: 'columns', why: 'Postgres has two functions of this name, and fails behind its description' },
   { numbers: [87], how: 'columns', why: 'a column that is computed has its text as name on every door' },
-  { numbers: [90], how: 'columns', why: 'generate_series beside no FROM is a list on every door' },
+  { numbers: [90], how: 'columns', why: 'generate_series without FROM is a list on every door' },
   { numbers: [102], how: 'columns', why: 'there is no type void' },
-  { numbers: [105, 106, 246], how: 'columns', why: 'what asks for no relation is the SQL of every door' },
-  { numbers: [113, 138, 140, 141, 152], how: 'columns', why: 'JSON is jsonb, as everywhere' },
-  { numbers: [128, 172], how: 'names', why: 'the query of a view is not told' },
-  { numbers: [131, 149, 157, 175, 190, 222, 258, 259], how: 'columns', why: 'NULL without a type is an INTEGER' },
   {
-    numbers: [
-      161, 163, 165, 166, 168, 169, 177, 180, 182, 183, 185, 186, 187, 189, 194, 196, 197, 198, 199, 200,
-    ].concat([205, 207, 209, 210, 211, 212, 213, 215]),
-    how: 'parameters',
-    why: 'the type to which a parameter is cast is not seen',
+    numbers: [105, 106, 246],
+    how: 'columns',
+    why: 'a query without a relation of the catalog is one of every door, and current_schema is a text',
   },
-  { numbers: [248], how: 'parameters', why: 'the type with which a parameter is compared is that of the engine' },
-  { numbers: [249, 251, 252, 253], how: 'columns', why: 'numbers of lists are BIGINT' },
-  { numbers: [264], how: 'error 0A', why: 'an array of names as a literal is too much' },
+  {
+    numbers: [113, 138, 140, 141, 152, 161, 180, 182, 183, 194, 207, 209, 210],
+    how: 'columns',
+    why: 'JSON is jsonb, as everywhere',
+  },
+  {
+    numbers: [163, 165, 166, 168, 169, 177, 185, 186, 187, 189],
+    how: 'parameters',
+    why: 'the statement does not cast them: psycopg, which sends it, declares their types',
+  },
+  {
+    numbers: [248],
+    how: 'parameters',
+    why: 'a number that is compared with an oid is a BIGINT; the driver declares it',
+  },
+  { numbers: [251, 252], how: 'columns', why: 'numbers of generate_series are BIGINT' },
+  { numbers: [253], how: 'columns', why: 'NULL without a type in a subquery is an INTEGER' },
 ];
 
 type Answer = {

@@ -9,7 +9,7 @@ test.each([
     `VALUES ('{1.5}'::double precision[], '{1}'::numeric(9,2)[])`,
     `VALUES (ARRAY['1.5']::double precision[], ARRAY['1']::numeric(9,2)[])`,
   ],
-  [`SELECT len(('{a}')::text[], ('{1}')::int[])`, `SELECT len((['a'])::text[], (['1'])::int[])`],
+  [`SELECT len(('{a}')::text[], ('{1}')::int[])`, `SELECT len((ARRAY['a'])::text[], (ARRAY['1'])::int[])`],
 ])('%s', (sql, expected) => {
   const made = readDriverLiterals(sql);
   expect(made.text).toBe(expected);
@@ -35,7 +35,7 @@ test.each([
   ],
   [
     `SELECT * FROM a JOIN unnest ((SELECT x FROM unnest(y, z)), '{1}'::int[]) AS u(i, j)`,
-    `SELECT * FROM a JOIN (SELECT UNNEST((SELECT x FROM (SELECT UNNEST(y) AS unnest, UNNEST( z) AS unnest))) AS unnest, UNNEST( ['1']::int[]) AS unnest) AS u(i, j)`,
+    `SELECT * FROM a JOIN (SELECT UNNEST((SELECT x FROM (SELECT UNNEST(y) AS unnest, UNNEST( z) AS unnest))) AS unnest, UNNEST( ARRAY['1']::int[]) AS unnest) AS u(i, j)`,
   ],
   [`SELECT unnest(a, b), x FROM unnest(c), unnest(a) WITH ORDINALITY`, null],
   [`SELECT * FROM unnest(a, b) WITH ORDINALITY`, null],

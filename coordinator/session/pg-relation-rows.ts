@@ -28,7 +28,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { NameFinder } from './current-names.ts';
 import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
-import { PG_VIEWS, type Beside, type PgView } from './pg-objects.ts';
+import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
 import type { SessionState } from './session.ts';
 import { rightsRows } from './rights-rows.ts';
 import { settingRows } from './setting-rows.ts';
@@ -192,7 +192,7 @@ function* rowsOf(
     return value ?? (() => otherwise);
   });
   for (const relation of relations) {
-    for (const of of rows(relation)) yield valueOf.map((value) => value(of, beside));
+    for (const of of rows(toldRelation(relation))) yield valueOf.map((value) => value(of, beside));
   }
 }
 
@@ -222,7 +222,7 @@ const filteredRelations = (
     (relation) =>
       owners?.has(relation.name) !== false &&
       within?.has(relation.schema) !== false &&
-      view.rows(relation).some(isWanted),
+      view.rows(toldRelation(relation)).some(isWanted),
   );
 };
 

@@ -155,6 +155,13 @@ const starOf = async (view: string): Promise<readonly string[]> =>
 test('other doors have the five views of INFORMATION_SCHEMA and their columns alone', async () => {
   const failed = async (sql: string): Promise<unknown> => (await cluster.query(sql)).body.error;
   expect(await failed('SELECT udt_name FROM information_schema.columns')).toBe('COLUMN_NOT_FOUND');
+  const star = `SELECT * FROM information_schema.columns WHERE table_schema = '${SCHEMA}'`;
+  const plain = await cluster.query(star);
+  expect(plain.body.columns).toEqual(await starOf('columns'));
+  // Read by Postgres' parser, the star means the same.
+  const own = `${star} AND table_name IN (SELECT relname FROM pg_class WHERE relkind = 'r')`;
+  expect((await cluster.query(own)).body.columns).toEqual(plain.body.columns);
+  expect((await client.query(own)).fields.map(({ name }) => name)).toEqual(plain.body.columns);
   expect(await failed('SELECT * FROM information_schema.table_constraints')).toBe('TABLE_NOT_FOUND');
 });
 

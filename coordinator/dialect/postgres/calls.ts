@@ -41,7 +41,10 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
   if (schema === 'information_schema' && name === '_pg_expandarray') {
     const [list = words('[]')] = args.map((arg) => write(arg, place).sql);
     const x = place.fresh();
-    return { sql: form`unnest(list_transform(${list}, lambda ${x}, ${x}i: {'x': ${x}, 'n': ${x}i}))`, type: null };
+    return {
+      sql: form`unnest(list_transform(${list}, lambda ${x}, ${x}i: {'x': ${x}, 'n': CAST(${x}i AS INTEGER)}))`,
+      type: null,
+    };
   }
   const isOfCatalog = schema === 'pg_catalog' || schema === 'information_schema' || name.startsWith('pg_');
   if (isOfCatalog && name.startsWith('pg_') && !Object.hasOwn(TYPED, name) && name !== 'pg_typeof') {

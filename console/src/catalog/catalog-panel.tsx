@@ -11,6 +11,8 @@ type Props = {
   readonly onPreview: (path: string, object: BrowsedObject) => void;
   /** A line was clicked. */
   readonly onChoose?: (object: BrowsedObject) => void;
+  /** The place that is looked at, which the tree shows. */
+  readonly at?: { readonly catalog: string | null; readonly schema: string | null; readonly object: string | null };
 };
 
 const LINE_PX = 26;
@@ -37,8 +39,12 @@ const canPreview = ({ kind }: BrowsedObject): boolean =>
   kind === 'table' || kind === 'view' || kind === 'materialized view';
 
 /** The tree of everything that can be asked. */
-export function CatalogPanel({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
-  useEffect(() => void tree.load(), [tree]);
+export function CatalogPanel({ tree, onInsert, onPreview, onChoose, at }: Props): ReactNode {
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => void tree.load().then(() => setLoaded(true)), [tree]);
+  useEffect(() => {
+    if (isLoaded && at !== undefined) void tree.reveal(at);
+  }, [isLoaded, tree, at?.catalog, at?.schema, at?.object]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (
     <section className="catalog" aria-label="Objects">
@@ -73,6 +79,14 @@ function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
     estimateSize: () => LINE_PX,
     overscan: 10,
   });
+  const { shown } = state;
+  const shownAt = shown === null ? -1 : lines.findIndex(({ key }) => key === shown);
+  useEffect(() => {
+    if (shownAt < 0) return;
+    setFocused(shownAt);
+    rows.scrollToIndex(shownAt);
+    // Lines that come above it later move it, and what was chosen since stays chosen.
+  }, [shown, shownAt < 0]);
   const at = Math.min(focused, Math.max(0, lines.length - 1));
   const act = (line: TreeLine | undefined): void => {
     if (line?.kind === 'more') tree.more(line.parent);

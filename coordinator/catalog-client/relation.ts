@@ -107,7 +107,7 @@ function membersOf(text: string): Readonly<Record<string, Json>> {
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
-/** What no date can be is unknown: writers send any number. */
+/** A number that no date can be is unknown: writers send any. */
 function millisOf(text: string | null): number | null {
   const millis = Number(text ?? Number.NaN);
   return Math.abs(millis) <= DATE_MS_MAX ? millis : null;

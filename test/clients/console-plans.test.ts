@@ -56,7 +56,7 @@ test('the history is sorted by the server, and the strip chooses a time that is 
   const strip = page.getByRole('group', { name: 'When they came' });
   const latest = strip.getByRole('button', { name: /: [1-9][\d,]* statements/ }).last();
   await latest.waitFor();
-  // What came last is in sight, however long a day is.
+  // The latest statements are in sight, however long a day is.
   const end = await page.evaluate(
     "((e) => e.scrollWidth - e.clientWidth - e.scrollLeft)(document.querySelector('.strip[role=group]'))",
   );

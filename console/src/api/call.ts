@@ -78,5 +78,5 @@ async function errorOf(response: Response): Promise<ApiError> {
 /** An address of the web, without a slash at its end; whatever else the header says leads nowhere. */
 function leaderOf(text: string | null): string | undefined {
   if (text === null || !/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined;
-  return text.replace(/\/+$/, '');
+  return text.replace(/\/$/, '');
 }

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
+const FOLDER = join(import.meta.dirname, '../../../console');
 /** Where the console lies: its sources in a checkout, its build in a checkout and in the package alike. */
-export const CONSOLE_FOLDER = join(import.meta.dirname, '../../../console');
+export const consoleFolder = (): string => FOLDER;
 /** Makes the build. */
 export const BUILD_COMMAND = 'npm run console:build';
 /** The file of the build that says of which sources it is. */
@@ -23,7 +24,7 @@ const SOURCES = [
 ];
 
 /** Whether there is a build of the console, and whether it is of the sources beside it. A package has no sources: its build is current. */
-export async function consoleBuildState(folder = CONSOLE_FOLDER): Promise<'missing' | 'old' | 'current'> {
+export async function consoleBuildState(folder = FOLDER): Promise<'missing' | 'old' | 'current'> {
   if (!existsSync(join(folder, 'dist/index.html'))) return 'missing';
   if (!existsSync(join(folder, 'src'))) return 'current';
   const stamp = await readFile(join(folder, STAMP), 'utf8').catch(() => '');
@@ -31,7 +32,7 @@ export async function consoleBuildState(folder = CONSOLE_FOLDER): Promise<'missi
 }
 
 /** A hash of the console's sources. */
-export async function hashSources(folder = CONSOLE_FOLDER): Promise<string> {
+export async function hashSources(folder = FOLDER): Promise<string> {
   const hash = createHash('sha256');
   for (const source of SOURCES) {
     const path = join(folder, source);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { CONSOLE_FOLDER, consoleBuildState } from './build-state.ts';
+import { consoleBuildState, consoleFolder } from './build-state.ts';
 
 const INDEX = 'index.html';
 
@@ -41,7 +41,7 @@ export class ConsoleFiles {
   #listed: Listed | undefined;
 
   /** @param folder of the console, whose `dist` is the build */
-  constructor(folder = CONSOLE_FOLDER) {
+  constructor(folder = consoleFolder()) {
     this.#console = folder;
     this.#folder = join(folder, 'dist');
   }

@@ -32,9 +32,20 @@ export type Figures = {
   readonly refresh?: { readonly ratio: number };
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
+  readonly leastRateRatio?: number;
+  readonly tailRatio?: number;
+  readonly idleMib?: number;
   readonly behindMs?: number;
   readonly grown?: { readonly coordinator: number; readonly catalog: number };
   readonly browsing?: { readonly ratio: number };
+  /** Questions of tools over the Postgres wire. */
+  readonly tools?: {
+    readonly questions: readonly { readonly name: string; readonly firstMs: number; readonly p50Ms: number }[];
+    readonly allMs: number;
+    readonly selectOneMs: number;
+    readonly behindMs: number;
+    readonly browsing: { readonly ratio: number };
+  };
   readonly flight?: {
     readonly selectOneRatio: number;
     readonly flight: { readonly p50Ms: number };

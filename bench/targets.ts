@@ -1,3 +1,4 @@
+// long file: one table, all targets
 import { must } from '#shared/must.ts';
 import type { Figures } from './figures.ts';
 
@@ -26,6 +27,7 @@ export const COMMANDS = {
   mixed: 'mixed',
   catalog: 'catalog',
   attack: 'attack',
+  'first-minutes': 'first-minutes',
   browse: 'browse',
   flight: 'flight',
   postgres: 'postgres',
@@ -67,6 +69,7 @@ const copyRatio =
 const changeOf = ({ changes }: Figures, index: number) => must(changes?.[index], 'a change');
 const insertsOf = ({ inserts }: Figures, index: number) => must(inserts?.[index], 'INSERTs');
 
+const toolsOf = ({ tools }: Figures) => must(tools, 'figures of tools');
 const flightOf = ({ flight }: Figures) => must(flight, 'figures of Flight SQL');
 
 /** Ratios are to plain DuckDB over the same files and cores, in the same run. */
@@ -283,6 +286,30 @@ export const TARGETS: readonly Target[] = [
     atMost: 2,
   },
   {
+    result: 'browse',
+    what: 'the slowest of \\dt, \\d, getTables, getColumns, count of pg_attribute, the first of each, ms',
+    figure: (all) => Math.max(...toolsOf(all).questions.map(({ firstMs }) => firstMs)),
+    atMost: 1_000,
+  },
+  {
+    result: 'browse',
+    what: 'count of pg_attribute right behind a commit, ms',
+    figure: (all) => toolsOf(all).behindMs,
+    atMost: 1_000,
+  },
+  {
+    result: 'browse',
+    what: 'p50 of the statements of Postgres’ tools, beyond SELECT 1, ms',
+    figure: (all) => toolsOf(all).allMs - toolsOf(all).selectOneMs,
+    atMost: 30,
+  },
+  {
+    result: 'browse',
+    what: 'p95 of SELECT 1 beside 50 clients that browse pg_catalog, to it alone',
+    figure: (all) => toolsOf(all).browsing.ratio,
+    atMost: 2,
+  },
+  {
     result: 'flight',
     what: 'lineitem over Flight SQL, to DuckDB’s fetch_arrow_table',
     figure: (all) => flightOf(all).lineitem.ratio,
@@ -374,6 +401,24 @@ export const TARGETS: readonly Target[] = [
     what: 'p95 beside attackers to p95 beside honest heavy clients',
     figure: ({ attackRatio }) => must(attackRatio, 'a ratio'),
     atMost: 1.5,
+  },
+  {
+    result: 'first-minutes',
+    what: 'point query from the start on, 16 clients: slowest second, to a second of one client',
+    figure: ({ leastRateRatio }) => must(leastRateRatio, 'a ratio'),
+    atLeast: 0.9,
+  },
+  {
+    result: 'first-minutes',
+    what: 'the same: p99 to p50',
+    figure: ({ tailRatio }) => must(tailRatio, 'a ratio'),
+    atMost: 10,
+  },
+  {
+    result: 'first-minutes',
+    what: 'memory of an idle cluster with two workers, MiB',
+    figure: ({ idleMib }) => must(idleMib, 'a size'),
+    atMost: 600,
   },
 ];
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSecrets } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { AdminClients } from '#test/support/admin-clients.ts';
+import { PageVisitor } from '#test/support/page-visitor.ts';
 import { settingsEnv, startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
@@ -77,6 +78,67 @@ describe('skein admin tenant alter', () => {
     const result = await cluster.cli(['admin', 'tenant', 'alter', ...args]);
     expect([result.code, result.stdout]).toEqual([code, '']);
     expect(result.stderr).toContain(message);
+  });
+});
+
+describe('skein admin user', () => {
+  const WRONG = 'The user, the password or the code is wrong.';
+  /** The heading of the page to which a password leads, or its refusal. */
+  async function afterPassword(username: string, password: string): Promise<string> {
+    const visitor = new PageVisitor(cluster.catalogUrl);
+    const { status, text } = await visitor.submit('/sign-in', { username, password });
+    if (status === 403) return text.includes(WRONG) ? 'refused' : text;
+    const page = await visitor.get('/sign-in');
+    return /<h1>(.*?)</.exec(page.text)?.[1] ?? page.headers.get('location') ?? '';
+  }
+
+  test('unlock, reset-mfa and set-password help one who cannot sign in, and leave rows of the operator', async () => {
+    const password = 'Correct-Horse-9';
+    await cluster.sql(`CREATE USER helped EMAIL 'helped@example.org' PASSWORD '${password}'`);
+    const of = `from catalog.principal where username = 'helped'`;
+    await runSql(
+      `insert into catalog.authenticator (principal_id, secret_sealed, used_step, created_at) select id, 'x', 0, now() ${of}`,
+    );
+    await runSql(`insert into catalog.principal_sign_in (principal_id, login_failures, locked_until)
+      select id, 5, now() + interval '1 day' ${of}`);
+    const help = async (what: string, input = ''): Promise<void> => {
+      const { code, stdout } = await cluster.cli(['admin', 'user', what, 'helped'], {}, input);
+      expect([what, code, JSON.parse(stdout)]).toEqual([what, 0, { tenant: 'default', user: 'helped' }]);
+    };
+    expect(await afterPassword('helped', password)).toBe('refused');
+    await help('unlock');
+    expect(await afterPassword('helped', password)).toBe('Show your second factor');
+    await help('reset-mfa');
+    expect(await afterPassword('helped', password)).toBe('/account');
+    await help('set-password', 'Battery-Staple-8\n');
+    expect(await afterPassword('helped', password)).toBe('refused');
+    expect(await afterPassword('helped', 'Battery-Staple-8')).toBe('Choose a new password');
+    const rows = await runSql(`select event_type, actor_id from catalog.user_audit_log where target_name = 'helped'
+      and event_type in ('unlock_user', 'reset_mfa', 'set_password') order by created_at`);
+    expect(rows).toEqual(
+      ['unlock_user', 'reset_mfa', 'set_password'].map((type) => ({ event_type: type, actor_id: null })),
+    );
+    const refused = await cluster.cli(['admin', 'user', 'set-password', 'helped'], {}, 'short\n');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('fewer than 12 characters')]);
+    const nobody = await cluster.cli(['admin', 'user', 'unlock', 'nobody']);
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('nobody')]);
+  });
+
+  test('a tenant asks everyone for a second factor, which ends the tokens of those who lack one', async () => {
+    await cluster.sql(`CREATE USER asked EMAIL 'asked@example.org' PASSWORD 'Correct-Horse-9'`);
+    const epoch = async (): Promise<unknown> =>
+      (await runSql(`select session_epoch from catalog.principal where username = 'asked'`))[0]?.['session_epoch'];
+    const before = await epoch();
+    const alter = (who: string) => cluster.cli(['admin', 'tenant', 'alter', 'default', '--mfa', who]);
+    expect(await alter('nobody')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('administrators or everyone'),
+    });
+    expect((await alter('everyone')).code).toBe(0);
+    expect(await epoch()).toBe(Number(before) + 1);
+    expect(await afterPassword('asked', 'Correct-Horse-9')).toBe('Set up a second factor');
+    expect((await alter('administrators')).code).toBe(0);
+    expect(await afterPassword('asked', 'Correct-Horse-9')).toBe('/account');
   });
 });
 

@@ -38,6 +38,7 @@ import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryKey } from './query/query-registry.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
+import { ClientConnections } from './session/client-connections.ts';
 import { EncodedBlocks } from './session/encoded-blocks.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
@@ -285,5 +286,5 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     defaultCatalog: config['bootstrap.catalog'],
     defaultSchema: config['bootstrap.namespace'],
   });
-  return { store, names, catalog, encoded: new EncodedBlocks() };
+  return { store, names, catalog, encoded: new EncodedBlocks(), connections: new ClientConnections() };
 }

@@ -9,6 +9,7 @@ import { printTable } from '../report/print-table.ts';
 import { servicesOf } from '../report/process-cpu.ts';
 import { quantile } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
+import { benchTools, type ToolFigures } from './bench-tools.ts';
 
 /** Schemas, tables of each, and columns of each of these. */
 const SCHEMAS = 100;
@@ -51,8 +52,9 @@ export async function benchBrowse({ seconds }: { readonly seconds: number }): Pr
     const beside = await probe(cluster, seconds);
     busy.abort();
     await Promise.all(browsing);
+    const tools = await benchTools(cluster, seconds);
     const grown = { coordinator: after.coordinator - before.coordinator, catalog: after.catalog - before.catalog };
-    await report({ cases, first, behindCommits, grown, alone, beside });
+    await report({ cases, first, behindCommits, grown, alone, beside, tools });
   } finally {
     await cluster.stop();
   }
@@ -146,9 +148,10 @@ type Measured = {
   readonly grown: Memory;
   readonly alone: number;
   readonly beside: number;
+  readonly tools: ToolFigures;
 };
 
-async function report({ cases, first, behindCommits, grown, alone, beside }: Measured): Promise<void> {
+async function report({ cases, first, behindCommits, grown, alone, beside, tools }: Measured): Promise<void> {
   const behindMs = quantile(behindCommits, 0.5);
   const lines = [
     printTable(
@@ -159,8 +162,16 @@ async function report({ cases, first, behindCommits, grown, alone, beside }: Mea
     `the first count: ${first.toFixed(0)} ms; right behind a commit: ${behindMs.toFixed(0)} ms`,
     `grown: coordinator ${grown.coordinator.toFixed(0)} MiB, catalog ${grown.catalog.toFixed(0)} MiB`,
     `SELECT 1, 95th percentile: ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside ${BROWSERS} browsing clients`,
+    '',
+    printTable(
+      ['Postgres wire', 'first ms', 'p50 ms'],
+      tools.questions.map(({ name, firstMs, p50Ms }) => [name, firstMs.toFixed(0), p50Ms.toFixed(0)]),
+    ),
+    '',
+    `statements of tools, median: ${tools.allMs.toFixed(0)} ms; SELECT 1: ${tools.selectOneMs.toFixed(1)} ms; the count behind a commit: ${tools.behindMs.toFixed(0)} ms`,
+    `SELECT 1, 95th percentile: ${tools.browsing.alone.toFixed(1)} ms alone, ${tools.browsing.beside.toFixed(1)} ms beside ${BROWSERS} clients that browse pg_catalog`,
   ];
-  const figures = { cases, firstMs: first, behindMs, grown, browsing: { alone, beside, ratio: beside / alone } };
+  const figures = { cases, firstMs: first, behindMs, grown, browsing: { alone, beside, ratio: beside / alone }, tools };
   await writeResult('browse', {
     table: lines.join('\n'),
     figures,

@@ -31,6 +31,8 @@ const DENIED_PREFIXES =
 const ALLOWED: ReadonlySet<string> = new Set([
   'pg_advisory_unlock_all',
   'pg_backend_pid',
+  'pg_cancel_backend',
+  'pg_terminate_backend',
   'pg_size_pretty',
   'pg_typeof',
 ]);
@@ -46,5 +48,7 @@ export const isFunctionAllowed = (name: string): boolean =>
 export const CONTEXT_FUNCTIONS: ReadonlySet<string> = new Set(
   `age current_catalog current_database current_date current_localtime current_localtimestamp current_role current_schema current_schemas
   current_setting current_tenant current_time current_timestamp current_user get_current_time get_current_timestamp is_role_in_session localtime localtimestamp now
-  pg_advisory_unlock_all pg_backend_pid session_user set_config today transaction_timestamp user version`.split(/\s+/),
+  pg_advisory_unlock_all pg_backend_pid pg_cancel_backend pg_terminate_backend session_user set_config today transaction_timestamp user version`.split(
+    /\s+/,
+  ),
 );

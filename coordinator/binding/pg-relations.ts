@@ -27,6 +27,18 @@ const OWN: Readonly<Record<string, PgRelation>> = {
       ['columns', '_text'],
     ],
   },
+  'pg_catalog.skein_rights': {
+    columns: [
+      ['kind', 'char'],
+      ['privileges', '_text'],
+    ],
+  },
+  'pg_catalog.skein_views': {
+    columns: [
+      ['oid', 'oid'],
+      ['definition', 'text'],
+    ],
+  },
   'pg_catalog.skein_sizes': {
     columns: [
       ['oid', 'oid'],

@@ -25,6 +25,36 @@ export interface PgRelations {
   pgRows(request: PgRowsRequest): Promise<TableRows>;
 }
 
+/** Names of filters by the table or view that a row is of, and by its schema; no column is called so. */
+export const OF_RELATION = '@relation';
+export const OF_SCHEMA = '@schema';
+
+/** Columns that have the number of a table or view, or of what belongs to it: rows that such columns make equal are of the same one. */
+const NUMBER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  pg_class: ['oid'],
+  pg_attribute: ['attrelid'],
+  pg_attrdef: ['adrelid'],
+  pg_index: ['indrelid', 'indexrelid'],
+  pg_constraint: ['conrelid', 'conindid'],
+  pg_description: ['objoid'],
+  pg_type: ['typrelid'],
+};
+
+/** Columns that have the number of the schema of a table or view. */
+const SCHEMA_COLUMNS: Readonly<Record<string, string>> = {
+  pg_class: 'relnamespace',
+  pg_constraint: 'connamespace',
+  pg_type: 'typnamespace',
+};
+
+/** Whether a column of a relation says which table or view a row is of. */
+export const isNumberColumn = (relation: string, column: string): boolean =>
+  Object.hasOwn(NUMBER_COLUMNS, relation) && NUMBER_COLUMNS[relation]?.includes(column) === true;
+
+/** Whether it says of which schema. */
+export const isSchemaColumn = (relation: string, column: string): boolean =>
+  Object.hasOwn(SCHEMA_COLUMNS, relation) && SCHEMA_COLUMNS[relation] === column;
+
 /** Columns by whose constants rows are picked. */
 const PICKED: Readonly<Record<string, readonly string[]>> = {
   pg_class: ['oid', 'relname'],
@@ -33,6 +63,9 @@ const PICKED: Readonly<Record<string, readonly string[]>> = {
   pg_index: ['indrelid'],
   pg_constraint: ['conrelid'],
   pg_description: ['objoid'],
+  pg_namespace: ['nspname'],
+  pg_type: [],
+  skein_views: ['oid'],
 };
 
 /** As `PLACE_COLUMNS` of the views of INFORMATION_SCHEMA: none of them is a catalog. */
@@ -114,9 +147,10 @@ export function pgDefault(type: string): MadeValue {
   return type === 'char' || type === 'name' ? '' : null;
 }
 
-/** The relation that a name of two parts means; undefined when it means none. */
-export function namedPgRelation(parts: readonly string[]): NamedPgRelation | undefined {
+/** The relation that a name of two parts means, one of INFORMATION_SCHEMA only for clients of Postgres' protocol; undefined when it means none. */
+export function namedPgRelation(parts: readonly string[], hasPostgresViews: boolean): NamedPgRelation | undefined {
   if (parts.length !== 2) return undefined;
   const [pg = '', schema = ''] = parts.toReversed().map(foldIdentifier);
-  return schema === 'pg_catalog' && pgRelation(schema, pg) !== undefined ? { pg, schema } : undefined;
+  if (schema !== 'pg_catalog' && !(hasPostgresViews && schema === 'information_schema')) return undefined;
+  return pgRelation(schema, pg) === undefined ? undefined : { pg, schema };
 }

@@ -1,4 +1,3 @@
-import type { AddressName } from '#shared/iceberg/address-columns.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { WantedConstants } from './schema-views.ts';
@@ -71,8 +70,8 @@ export type TableReference = {
   readonly at: TimeTravel | null;
   /** The name by which columns refer to the table. */
   readonly qualifier: string;
-  /** Address columns that the query names; a table's own column of the same name comes first. */
-  readonly addresses: readonly AddressName[];
+  /** Address columns that the query names, and hidden ones (`hidden-columns.ts`); a table's own column of the same name comes first. */
+  readonly addresses: readonly string[];
   /** For a view of INFORMATION_SCHEMA: the constants that the query wants of its columns. */
   readonly wanted?: WantedConstants | undefined;
   /** The SELECT list that gives its rows their types, when the table is bound to rows that need one. */

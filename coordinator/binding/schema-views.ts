@@ -1,6 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { MadeType } from '#shared/made-type.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { hiddenColumn } from './hidden-columns.ts';
 import { madeColumn, type MadeColumn } from './made-columns.ts';
 import type { TableRows } from './table-rows.ts';
 
@@ -122,25 +123,40 @@ export type SchemaViewRequest = {
   readonly filters: ViewFilters;
   /** Folded names; only columns of these names are made. Null = all. */
   readonly named: ReadonlySet<string> | null;
+  /** Hidden columns that the query names. */
+  readonly hidden: readonly string[];
   readonly signal: AbortSignal;
 };
 
 /** Gives the rows of the views of INFORMATION_SCHEMA. */
 export interface SchemaViews {
+  /** The client speaks the protocol of Postgres: it may read what only its INFORMATION_SCHEMA has. */
+  readonly hasPostgresViews: boolean;
   /** @throws CATALOG_NOT_FOUND, CATALOG_UNAVAILABLE, STATEMENT_TOO_COMPLEX when they take too much memory */
   schemaView(request: SchemaViewRequest): Promise<TableRows>;
 }
 
+/** Columns of a view, with those hidden ones that a query names. */
+export type ViewColumns = { readonly view: SchemaViewName; readonly hidden: readonly string[] };
+
+const columnsOf = ({ view, hidden }: ViewColumns): readonly (readonly [string, MadeType])[] => [
+  ...viewColumns(view),
+  ...hidden.flatMap((name): readonly (readonly [string, MadeType])[] => {
+    const type = hiddenColumn(view, name);
+    return type === undefined ? [] : [[name, type]];
+  }),
+];
+
 /** The columns of a view whose values are made. Of rows that nobody looks into one column is, so that they are counted. */
-export function madeColumns(view: SchemaViewName, named: SchemaViewRequest['named']): readonly MadeColumn[] {
-  const columns = Object.entries(SCHEMA_VIEWS[view]).map(([name, type]) => madeColumn(name, type));
+export function madeColumns(of: ViewColumns, named: SchemaViewRequest['named']): readonly MadeColumn[] {
+  const columns = columnsOf(of).map(([name, type]) => madeColumn(name, type));
   const made = columns.filter(({ name }) => named === null || named.has(name));
   return made.length === 0 ? columns.slice(-1) : made;
 }
 
 /** The SELECT list that gives all columns of a view, NULL for those that are not made. */
-export const wholeSelect = (view: SchemaViewName, made: readonly MadeColumn[]): string =>
-  Object.entries(SCHEMA_VIEWS[view])
+export const wholeSelect = (of: ViewColumns, made: readonly MadeColumn[]): string =>
+  columnsOf(of)
     .map(([name, type]) => {
       const isMade = made.some((column) => column.name === name);
       return isMade ? quoteIdentifier(name) : `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;

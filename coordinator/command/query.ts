@@ -2,6 +2,7 @@ import { settingChange } from '../session/session-place.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Command } from './command.ts';
 import { configCalls } from './set-config.ts';
+import { signalCalls } from './signal-calls.ts';
 import { QUERY_WORDS } from './query-words.ts';
 
 /** A query: `SELECT`, and whatever else reads rows. It stays text. */
@@ -21,6 +22,7 @@ export const query: Command<{ readonly query: TextSpan }> = {
       // Outside of a transaction the setting ends with the statement.
       if (!isLocal || transactions.isInside()) context.updateSession(change);
     }
+    for (const { signal, pid } of signalCalls(text)) context.records.signal(signal, pid);
     return context.queries.run(text);
   },
 };

@@ -1,3 +1,4 @@
+import type { Signal } from '#shared/sql/statement-context.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableName, TableSource } from '../binding/table-source.ts';
 import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
@@ -75,6 +76,8 @@ interface Records {
   live(limit: number): readonly LiveQuery[];
   /** Cancels one of these. False when there is none that the caller may cancel. @throws INVALID_REQUEST as `cancelQuery` */
   cancel(queryId: QueryId): boolean;
+  /** Cancels the statement of a connection, or ends it; null = its own. Does nothing when there is none. @throws FORBIDDEN for another's */
+  signal(signal: Signal, pid: number | null): void;
   /** The resource groups that statements of the caller's tenant can reach, each before the groups below it. */
   groups(): readonly GroupSnapshot[];
 }

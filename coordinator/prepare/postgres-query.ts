@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { SkeinError } from '#shared/error.ts';
 import type { PostgresText } from '../binding/planner.ts';
 import { postgresType, type PostgresType } from '../binding/pg-types.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
@@ -6,15 +7,22 @@ import { EditedText } from '../statement/edited-text.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import type { PrepareRequest } from './prepare-request.ts';
 
-/** Longest text, in characters, that is written anew: no tool sends a longer one, and Postgres' parser takes its time. */
-const TEXT_MAX = 128 * 1024;
+/** Longest text, in characters, that is written anew: a list of 50,000 names, for which Postgres' parser takes a second. */
+const TEXT_MAX = 512 * 1024;
 
 /** Words without which a text has nothing of Postgres' catalog or its dialect; `pg_typeof` and `pg_size_pretty` are ours. */
 const WORDS =
-  /\bpg_(?!typeof\b|size_pretty\b)\w|\breg(?:class|type|proc|procedure|namespace|role|oper|operator|collation)\b|\b_pg_expandarray\b|\b(?:format_type|to_reg[a-z]+|(?:obj|col|shobj)_description|has_[a-z_]+_privilege|generate_subscripts|array_(?:upper|lower)|quote_ident|quote_literal)\b|\boperator\s*\(|\b(?:any|all)\s*\(\s*'|::\s*(?:name|oid)\b/i;
+  /\bpg_(?!typeof\b|size_pretty\b)\w|\breg(?:class|type|proc|procedure|namespace|role|oper|operator|collation)\b|\b_pg_expandarray\b|\b(?:format_type|to_reg[a-z]+|(?:obj|col|shobj)_description|has_[a-z_]+_privilege|generate_subscripts|aclexplode|row_security_active|array_(?:upper|lower)|quote_ident|quote_literal)\b|\boperator\s*\(|\b(?:any|all)\s*\(\s*'|::\s*(?:name|oid)\b/i;
 
-/** Whether a query may be one of Postgres' dialect. */
-export const isPostgresQuery = (sql: string): boolean => sql.length <= TEXT_MAX && WORDS.test(sql);
+/** A relation of Postgres' catalog that is read. */
+const READS_CATALOG = /\b(?:from|join)\s+(?:pg_catalog\s*\.\s*)?pg_\w/i;
+
+/** Whether a query may be one of Postgres' dialect. @throws STATEMENT_TOO_COMPLEX for one that is, and is too long to be read as such */
+export function isPostgresQuery(sql: string): boolean {
+  if (sql.length <= TEXT_MAX) return WORDS.test(sql);
+  if (!READS_CATALOG.test(sql)) return false;
+  throw new SkeinError('STATEMENT_TOO_COMPLEX', `a query of Postgres' catalog has at most ${TEXT_MAX} characters`);
+}
 
 export type PostgresQuery = {
   readonly text: EditedText;

@@ -188,13 +188,21 @@ async function compareQuery(
   return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
 }
 
+/** Names among which are those of the columns that a star does not mean. */
+const namesOf = (scan: Exclude<BoundTable, { kind: 'policed' }> | undefined): readonly string[] =>
+  scan?.kind === 'iceberg'
+    ? scan.addresses.map(({ name }) => name)
+    : scan?.kind === 'rows'
+      ? scan.rows.columns.map(({ name }) => name)
+      : [];
+
 /** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
 function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
   if (references.stars.length === 0 && !bound.some(({ kind }) => kind === 'rows')) return references;
   const tables = references.tables.map((table, i) => {
     const binding = bound[i];
     const scan = binding?.kind === 'policed' ? binding.table : binding;
-    const names = new Set(scan?.kind === 'iceberg' ? scan.addresses.map(({ name }) => name) : []);
+    const names = new Set(namesOf(scan));
     const select = binding?.kind === 'rows' ? binding.rows.select : undefined;
     return { ...table, addresses: table.addresses.filter((name) => names.has(name)), select };
   });

@@ -16,6 +16,12 @@ export function fingerprint(sql: string): string {
   return hash('sha256', text).slice(0, DIGITS);
 }
 
+/** Characters of a shape that a log has. */
+const SHOWN_MAX = 2_000;
+
+/** The shape as a text. */
+export const shownShape = (sql: string): string => [...shape(sql.slice(0, TEXT_MAX))].join(' ').slice(0, SHOWN_MAX);
+
 function* shape(text: string): Generator<string> {
   const tokens = new Tokenizer(text);
   let last = '';

@@ -55,6 +55,8 @@ const LISTED_SQL_BYTES_MAX = 4_096;
 export class ActiveQuery implements LiveStatement, Recorded {
   readonly key: QueryKey;
   readonly signIn: string | undefined;
+  /** The number of the connection that it has come by; undefined = its protocol has none. */
+  readonly backendPid: number | undefined;
   /** Follows the statement's queries. */
   readonly profile: StatementProfile;
   readonly #abort = new AbortController();
@@ -78,6 +80,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
     const { request, clock } = options;
     const { tenant, sub: principal, sid } = request.caller.claims;
     this.signIn = sid;
+    this.backendPid = request.backendPid;
     this.key = { tenant, principal, queryId: request.queryId };
     const queuedAtMs = clock.nowMs();
     this.#facts = {

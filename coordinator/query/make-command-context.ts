@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { signalKey } from '#shared/sql/statement-context.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
 import type { Command } from '../command/command.ts';
 import { paged, type PagedAnswer } from '../operation/answer.ts';
@@ -11,12 +12,15 @@ import { StatementWrites } from './statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { arrangedAnswer } from './arrange-result.ts';
+import { activityRows, signalBackend } from './backend-activity.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { rowsBudget } from '../binding/encode-rows.ts';
 import { ARRIVED_ROWS } from '../binding/table-rows.ts';
 import { NO_POLICIES } from '../binding/table-policies.ts';
 import { catalogRows } from '../session/catalog-rows.ts';
+import type { TableSource } from '../binding/table-source.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
@@ -45,7 +49,7 @@ export function makeCommandContext(
 ): CommandContext {
   const { services, request, active, session } = running;
   const tag = tagOf(command);
-  const { store, names, encoded, catalog: shared } = services.sessions;
+  const { store, names, catalog: shared } = services.sessions;
   const inner = findTransaction(services, request)?.parts;
   const { catalog, journal, commits } = inner ?? {
     catalog: shared,
@@ -59,11 +63,7 @@ export function makeCommandContext(
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
   const ofMetadata = metadataRows(services.tables, tenant, services.config['coordinator.metadata_rows_bytes_max']);
-  const take = rowsBudget(services.config['coordinator.metadata_rows_bytes_max'], {
-    what: 'the rows of INFORMATION_SCHEMA that the statement reads',
-    key: 'coordinator.metadata_rows_bytes_max',
-  });
-  const views = catalogRows({ catalog, names, caller: request.caller, session, encoded, take });
+  const views = viewsOf(running, catalog, source);
   const outside = inner === undefined ? source : callersTables(shared, request.caller);
   const committed = isQuery ? leasedTables(statementTables(outside), outside) : statementTables(outside);
   const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views, committed };
@@ -97,18 +97,50 @@ export function makeCommandContext(
       (own) => makeCommandContext(own, { prepared, command: { words: ['SELECT'] }, isQuery: true }).queries,
     ),
     transactions: sessionTransactions(running),
-    records: {
-      history: (asked) => services.history.pages(request.caller, asked),
-      live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
-      cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
-      groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
-    },
+    records: recordsOf(running),
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
     ...answersOf(running, tag),
   };
   return context;
 }
+
+/** The relations of INFORMATION_SCHEMA and of Postgres' catalog, as the statement sees them. */
+function viewsOf(
+  { services, request, session }: RunningStatement,
+  catalog: CatalogClient,
+  tables: TableSource,
+): ReturnType<typeof catalogRows> {
+  const { config, sessions } = services;
+  const { caller } = request;
+  return catalogRows({
+    catalog,
+    names: sessions.names,
+    caller,
+    session,
+    encoded: sessions.encoded,
+    take: rowsBudget(config['coordinator.metadata_rows_bytes_max'], {
+      what: 'the rows of INFORMATION_SCHEMA that the statement reads',
+      key: 'coordinator.metadata_rows_bytes_max',
+    }),
+    activity: () => activityRows(services, caller),
+    config,
+    isPostgres: request.backendPid !== undefined,
+    tables,
+  });
+}
+
+/** Other statements, connections and groups, as far as the caller may see them. */
+const recordsOf = ({ services, request, signals }: RunningStatement): CommandContext['records'] => ({
+  history: (asked) => services.history.pages(request.caller, asked),
+  live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
+  cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
+  signal: (signal, named) => {
+    const pid = named ?? request.backendPid ?? 0;
+    signals.set(signalKey(signal, pid), signalBackend(services, request.caller, { pid, signal }));
+  },
+  groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
+});
 
 /** The ways in which a command sends its result. */
 function answersOf(

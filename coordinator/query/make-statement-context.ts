@@ -25,11 +25,12 @@ export async function makeStatementContext(parts: ContextParts): Promise<Stateme
 }
 
 /** The functions that tell of the session stand in few statements, and EXECUTE has the text of another one. */
-const ASKS_SESSION = /current_setting|pg_backend_pid|^\W*execute/i;
+const ASKS_SESSION = /current_setting|pg_backend_pid|pg_(?:cancel|terminate)_backend|^\W*execute/i;
 
-const factsOf = ({ services, request, session }: ContextParts): SessionFacts => ({
+const factsOf = ({ services, request, session, signals }: ContextParts): SessionFacts => ({
   backendPid: request.backendPid ?? 0,
   settings: allSettings(session, services.config),
+  signals: Object.fromEntries(signals),
 });
 
 /** The roles that functions see. One that is granted no more is not in the session, and leaves it none but the role of everybody. */

@@ -32,6 +32,8 @@ export type QueryMetrics = Disposable & {
   readonly fragmentRefused: () => void;
   /** Counts a statement that ended because rows of it were lost or doubled on their way. */
   readonly rowsMiscounted: () => void;
+  /** Counts a statement that asked for what Postgres' catalog has not here. */
+  readonly catalogUnknown: () => void;
 };
 
 /** How a query's wait for a place ended: `refused` when a queue was full, `left` when it was stopped before. */
@@ -51,7 +53,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   gaugesOf(registry, sources);
   const { admissions, admissionWait, reclassified } = admissionMetrics(registry);
   const { queries, duration, waiting, planning, rows, bytes } = statementMetrics(registry);
-  const { retries, refused, miscounted } = faultMetrics(registry);
+  const { retries, refused, miscounted, unknown } = faultMetrics(registry);
   return {
     registry,
     ended: (row, given) => {
@@ -73,6 +75,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     taskRetried: () => retries.inc(),
     fragmentRefused: () => refused.inc(),
     rowsMiscounted: () => miscounted.inc(),
+    catalogUnknown: () => unknown.inc(),
     [Symbol.dispose]: () => turns[Symbol.dispose](),
   };
 }
@@ -189,5 +192,10 @@ function faultMetrics(registry: Registry) {
     help: 'Statements that ended with INTERNAL_ERROR because other numbers of rows arrived than tasks gave: a fault',
     registers,
   });
-  return { retries, refused, miscounted };
+  const unknown = new Counter({
+    name: 'skein_catalog_statements_unknown_total',
+    help: "Statements that named a relation, function or type of Postgres' catalog that is not there: logged without their values",
+    registers,
+  });
+  return { retries, refused, miscounted, unknown };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
+import { statementPid } from '../session/client-connections.ts';
 import type { LiveQuery, LiveState } from '../operation/live-query.ts';
 
 /** Poll interval of `empty`, which is called at the end of a term only. */
@@ -35,22 +36,27 @@ export type LiveFilter = {
 /** `total` counts all statements that match, also beyond the limit. */
 export type LiveList = { readonly queries: readonly LiveQuery[]; readonly total: number };
 
+export type NumberedStatement = { readonly pid: number; readonly statement: LiveStatement };
+
 /** The statements that wait or run now, by owner and id, so that no caller finds another's. */
 export class QueryRegistry {
   /** In the order of their arrival. */
   readonly #live = new Map<string, LiveStatement>();
+  /** The number of its connection, or one of its own. */
+  readonly #pids = new WeakMap<LiveStatement, number>();
 
   get size(): number {
     return this.#live.size;
   }
 
-  /** @throws INVALID_REQUEST when a statement of this owner and id is live. */
-  add(statement: LiveStatement): void {
+  /** `pid`: the number of the connection that it has come by. @throws INVALID_REQUEST when a statement of this owner and id is live. */
+  add(statement: LiveStatement, pid = statementPid()): void {
     const text = keyText(statement.key);
     if (this.#live.has(text)) {
       throw new SkeinError('INVALID_REQUEST', `a query with the id ${statement.key.queryId} is running`);
     }
     this.#live.set(text, statement);
+    this.#pids.set(statement, pid);
   }
 
   remove({ key }: LiveStatement): void {
@@ -66,6 +72,13 @@ export class QueryRegistry {
         (state === null || liveState === state),
     );
     return { queries: found.slice(0, limit).map((statement) => statement.live()), total: found.length };
+  }
+
+  /** The statements that match with their numbers: those of one connection have the same. */
+  numbered({ tenant, principal }: Pick<LiveFilter, 'tenant' | 'principal'>): readonly NumberedStatement[] {
+    return [...this.#live.values()]
+      .filter(({ key }) => key.tenant === tenant && (principal === null || key.principal === principal))
+      .map((statement) => ({ pid: this.#pids.get(statement) ?? 0, statement }));
   }
 
   /** The principals of a tenant that have a live statement of this id: clients choose ids, so several may. */

@@ -30,6 +30,7 @@ import type { QueryRegistry } from './query-registry.ts';
 import type { DescribeRequest, QueryService, RunningRequest, StatementRequest } from './query-service.ts';
 import { makeCommandContext } from './make-command-context.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { noteUnknown } from './unknown-of-catalog.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
@@ -87,7 +88,14 @@ async function execute(services: RunnerServices, asked: StatementRequest, result
   active.limit(request.timeoutMs ?? timeoutOf(services, session));
   const refused = register(registry, active);
   const { redacted, edits, parsed } = await readText(services, request, active.signal);
-  const running = { services, request, active, session, values: valuePlaces(edits) };
+  const running = {
+    services,
+    request,
+    active,
+    session,
+    values: valuePlaces(edits),
+    signals: new Map<string, boolean>(),
+  };
   beginCommand(running, parsed.kind === 'refused' ? null : parsed.statement);
   active.received(redacted);
   let outcome: Outcome;
@@ -101,6 +109,7 @@ async function execute(services: RunnerServices, asked: StatementRequest, result
     if (thrown instanceof MiscountedRows) metrics.rowsMiscounted();
     const own = fencedError(SkeinError.of(thrown), { lost: services.lost, commits: active.commits });
     const placed = withPlace(inSource(own, request.sql, edits), request.sql);
+    noteUnknown(services, request.sql, placed);
     const error = active.failed(placed, sink.rows);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: active.redacted(error) }, 'statement failed');
@@ -151,13 +160,15 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
   });
   const session = services.sessions.store.get(request.session);
   active.limit(timeoutOf(services, session));
-  const running = { services, request, active, session, values: [] };
+  const running = { services, request, active, session, values: [], signals: new Map<string, boolean>() };
   try {
     beginCommand(running, null);
     active.received({ text: '', secrets: null });
     return await answerInTime(active.signal, describeStatement(running, types));
   } catch (thrown) {
-    throw withPlace(SkeinError.of(thrown), request.sql);
+    const error = withPlace(SkeinError.of(thrown), request.sql);
+    noteUnknown(services, request.sql, error);
+    throw error;
   } finally {
     active.end();
   }
@@ -187,7 +198,7 @@ function timeoutOf({ config }: RunnerServices, session: SessionState): number {
 /** The error when a statement of this id is active. */
 function register(registry: QueryRegistry, active: ActiveQuery): SkeinError | undefined {
   try {
-    registry.add(active);
+    registry.add(active, active.backendPid);
     return undefined;
   } catch (error) {
     return SkeinError.of(error);

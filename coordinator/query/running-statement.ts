@@ -13,4 +13,6 @@ export type RunningStatement = {
   readonly session: SessionState;
   /** The values of parameters in its text; for EXECUTE, those in the text of the prepared statement. */
   readonly values: readonly ValuePlace[];
+  /** The calls of `pg_cancel_backend` and `pg_terminate_backend` that were done before the query, by `signalKey`, with their answers. */
+  readonly signals: Map<string, boolean>;
 };

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { addressField } from '#shared/iceberg/address-columns.ts';
+import { addressField, isAddressName } from '#shared/iceberg/address-columns.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { scanColumn } from '#shared/iceberg/scan-column.ts';
@@ -11,6 +11,7 @@ import type { SqlField } from '../plan/sql-type.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
 import { namedView, viewFilters, type NamedView, type SchemaViews } from '../binding/schema-views.ts';
+import { hiddenColumn } from '../binding/hidden-columns.ts';
 import { namedPgRelation, type NamedPgRelation, type PgRelations } from '../binding/pg-rows.ts';
 import type { MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
@@ -18,6 +19,7 @@ import type { TableReference, TimeTravel } from '../binding/query-references.ts'
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import { knownPolicies, NO_POLICIES, type TablePolicies, requireNotClosed } from '../binding/table-policies.ts';
+import type { TableRows } from '../binding/table-rows.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
@@ -93,7 +95,7 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
     (reference) =>
       rowsOf(reference, rows) ??
       namedView(reference.parts) ??
-      namedPgRelation(reference.parts) ??
+      namedPgRelation(reference.parts, request.source.hasPostgresViews) ??
       namesOf(reference, request.defaults),
   );
   const asked = names.flatMap((name) =>
@@ -104,11 +106,12 @@ export async function bindTables(request: TablesRequest): Promise<readonly (Boun
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
   const answer = (name: TableName): LoadedTable => must(byKey.get(tableKey(name)), 'one answer for each name');
   const width = { columns: 0 };
+  const relations: PgRowsMemory = new Map();
   const bound: (BoundTable | BoundView)[] = [];
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
     if ('pg' in name) {
-      bound.push(await bindPgRelation(name, reference, request));
+      bound.push(await bindPgRelation(name, reference, request, relations));
       continue;
     }
     if ('kind' in name || 'view' in name) {
@@ -171,14 +174,14 @@ const rowsOf = (
 
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
 export const isSchemaView = ({ parts }: TableReference): boolean =>
-  namedView(parts) !== undefined || namedPgRelation(parts) !== undefined;
+  namedView(parts) !== undefined || namedPgRelation(parts, true) !== undefined;
 
 async function bindSchemaView(
   { view, catalog }: NamedView,
   reference: TableReference,
   { source, named, signal }: TablesRequest,
 ): Promise<RowsBinding> {
-  const { parts, location, wanted = {}, at: travel } = reference;
+  const { parts, location, wanted = {}, at: travel, addresses } = reference;
   if (travel !== null)
     throw new SkeinError('NOT_SUPPORTED', 'INFORMATION_SCHEMA is read as it is now: it takes no AT', {
       position: travel.location,
@@ -189,6 +192,7 @@ async function bindSchemaView(
     catalog,
     filters: viewFilters(wanted),
     named: named === null ? null : new Set(named),
+    hidden: addresses.filter((name) => hiddenColumn(view, name) !== undefined),
     signal,
   };
   try {
@@ -198,25 +202,27 @@ async function bindSchemaView(
   }
 }
 
+/** Rows that other names of one statement mean, too: a statement may read a relation many times. */
+type PgRowsMemory = Map<string, TableRows>;
+
 async function bindPgRelation(
   relation: NamedPgRelation,
   { parts, location, wanted = {}, at: travel }: TableReference,
   { source, named, signal }: TablesRequest,
+  memory: PgRowsMemory,
 ): Promise<RowsBinding> {
   if (travel !== null) {
     const message = 'the catalog of Postgres is read as it is now: it takes no AT';
     throw new SkeinError('NOT_SUPPORTED', message, { position: travel.location });
   }
   const filters = viewFilters(wanted);
+  const key = JSON.stringify([relation, filters]);
   try {
-    const asked = {
-      ...relation,
-      title: parts.join('.'),
-      filters,
-      named: named === null ? null : new Set(named),
-      signal,
-    };
-    return { kind: 'rows', rows: await source.pgRows(asked), policies: NO_POLICIES };
+    const known = memory.get(key);
+    const names = named === null ? null : new Set(named);
+    const rows = known ?? (await source.pgRows({ ...relation, title: parts.join('.'), filters, named: names, signal }));
+    memory.set(key, rows);
+    return { kind: 'rows', rows, policies: NO_POLICIES };
   } catch (error) {
     throw at(error, location);
   }
@@ -336,7 +342,9 @@ async function bindMetadataTable(
 function addressesOf({ addresses }: TableReference, schema: Schema, metadata: TableMetadata): readonly Field[] {
   if (addresses.length === 0) return [];
   const own = new Set(schema.fields.map(({ name }) => foldIdentifier(name)));
-  return addresses.flatMap((name) => (own.has(name) ? [] : (addressField(name, metadata) ?? [])));
+  return addresses.flatMap((name) =>
+    own.has(name) || !isAddressName(name) ? [] : (addressField(name, metadata) ?? []),
+  );
 }
 
 /** SQL ignores the case of identifiers, so one of two columns that differ in case only could never be named. */

@@ -5,10 +5,9 @@ import { must } from '#shared/must.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { ARGUMENTS_MAX, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
-import { isAddressName } from '#shared/iceberg/address-columns.ts';
 import { namedColumns } from './named-columns.ts';
 import { outputQueries } from './output-queries.ts';
-import { closedStar, markAddresses, type OpenStar } from './open-star.ts';
+import { closedStar, isUnlisted, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
 import { spellingInstead } from './unsound-calls.ts';
@@ -339,7 +338,7 @@ class ReferenceFinder {
   #column(node: JsonObject, scope: Scope): void {
     const written = node['column_names'] as readonly string[];
     const names = written.map(foldIdentifier);
-    if (names.some(isAddressName)) this.#addressed.push({ names, scope });
+    if (names.some(isUnlisted)) this.#addressed.push({ names, scope });
     if (names.length === 1 && CONTEXT_FUNCTIONS.has(names[0] ?? '')) this.#contextual = true;
     const location = locationOf(node);
     if (location === undefined) return;

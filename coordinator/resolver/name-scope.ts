@@ -1,4 +1,3 @@
-import type { AddressName } from '#shared/iceberg/address-columns.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { PendingTravel, TimeTravel } from '../binding/query-references.ts';
 
@@ -11,8 +10,8 @@ export type OpenTable = {
   readonly source: Source | null;
   /** The name that the query gives it; '' when it gives none. */
   readonly givenAlias: string;
-  /** Address columns that the query names. */
-  readonly addresses: Set<AddressName>;
+  /** Columns that the query names and `*` does not mean: addresses, and hidden columns of views of INFORMATION_SCHEMA. */
+  readonly addresses: Set<string>;
 };
 
 /** All sources of one FROM that have the same name. */

@@ -1,5 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { isAddressName } from '#shared/iceberg/address-columns.ts';
+import { hiddenColumn, isHiddenName } from '../binding/hidden-columns.ts';
+import { namedView } from '../binding/schema-views.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { OpenTable, Scope } from './name-scope.ts';
 import type { StarReference } from '../binding/query-references.ts';
@@ -13,18 +15,26 @@ export type OpenStar = {
   readonly scope: Scope;
 };
 
+/** Whether `*` never means a column of this folded name. */
+export const isUnlisted = (name: string): boolean => isAddressName(name) || isHiddenName(name);
+
+function hasHidden({ parts }: OpenTable, name: string): boolean {
+  const view = namedView(parts)?.view;
+  return view !== undefined && hiddenColumn(view, name) !== undefined;
+}
+
 const nameOfTable = (table: OpenTable): string => foldIdentifier(table.givenAlias || (table.parts.at(-1) ?? ''));
 
 /** Gives the tables that a reference to an address column may mean that column. The nearest FROM that can give it does. */
 export function markAddresses(names: readonly string[], scope: Scope): void {
-  const at = names.findIndex(isAddressName);
+  const at = names.findIndex(isUnlisted);
   const name = names[at] ?? '';
   const qualifier = names[at - 1];
-  if (!isAddressName(name)) return;
   for (let from: Scope | null = scope; from !== null; from = from.parent) {
     if (qualifier === undefined ? from.sources.size === 0 : !from.sources.has(qualifier)) continue;
     for (const table of from.bases) {
-      if (qualifier === undefined || nameOfTable(table) === qualifier) table.addresses.add(name);
+      if (qualifier !== undefined && nameOfTable(table) !== qualifier) continue;
+      if (isAddressName(name) || hasHidden(table, name)) table.addresses.add(name);
     }
     return;
   }

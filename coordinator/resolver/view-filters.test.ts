@@ -127,6 +127,46 @@ test.each([
   expect((await filtersOf(sql)).every((filters) => Object.keys(filters as object).length === 0)).toBe(true);
 });
 
+const [CLASS, ATTRIBUTE, NAMESPACE] = ['pg_catalog.pg_class', 'pg_catalog.pg_attribute', 'pg_catalog.pg_namespace'];
+
+test.each([
+  [
+    `SELECT 1 FROM ${CLASS} c JOIN ${ATTRIBUTE} a ON a.attrelid = c.oid WHERE c.relname = 't'`,
+    [{ relname: ['t'], '@relation': ['t'] }, { '@relation': ['t'] }],
+  ],
+  [
+    `SELECT 1 FROM ${CLASS} c LEFT JOIN ${ATTRIBUTE} a ON a.attrelid = c.oid WHERE c.relname IN ('t', 'u')`,
+    [{ relname: ['t', 'u'] }, { '@relation': ['t', 'u'] }],
+  ],
+  [
+    `SELECT 1 FROM ${CLASS} c JOIN ${NAMESPACE} n ON n.oid = c.relnamespace, ${ATTRIBUTE} a WHERE n.nspname = 's' AND c.oid = a.attrelid`,
+    [{ '@schema': ['s'] }, { nspname: ['s'] }, { '@schema': ['s'] }],
+  ],
+  [
+    `SELECT (SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = c.oid) FROM ${CLASS} c WHERE c.oid = 7`,
+    [{ attrelid: ['7'] }, { oid: ['7'] }],
+  ],
+  [
+    `SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = coalesce((SELECT r.oid FROM ${CLASS} r JOIN ${NAMESPACE} n ON n.oid = r.relnamespace WHERE r.relname = 't' AND n.nspname = 's' LIMIT 1), 0)`,
+    [{ '@relation': ['t'] }, { relname: ['t'], '@schema': ['s'] }, { nspname: ['s'] }],
+  ],
+  // The side that an outer join keeps has all of its rows, another c is no relation of the catalog, and OR narrows nothing.
+  [
+    `SELECT 1 FROM ${ATTRIBUTE} a LEFT JOIN ${CLASS} c ON a.attrelid = c.oid AND c.relname = 't'`,
+    [{}, { relname: ['t'] }],
+  ],
+  [
+    `SELECT (SELECT 1 FROM ${ATTRIBUTE} a, other c WHERE a.attrelid = c.oid) FROM ${CLASS} c WHERE c.relname = 't'`,
+    [{}, { relname: ['t'] }],
+  ],
+  [
+    `SELECT 1 FROM ${CLASS} c, ${ATTRIBUTE} a WHERE c.relname = 't' AND (a.attrelid = c.oid OR a.attnum = 1)`,
+    [{ relname: ['t'] }, {}],
+  ],
+])('%s hands on %j', async (sql, wanted) => {
+  expect(await filtersOf(sql)).toEqual(wanted);
+});
+
 test('other tables have no filters', async () => {
   expect(await filtersOf("SELECT * FROM tables WHERE table_catalog = 'a'")).toEqual([]);
   expect(await filtersOf("SELECT * FROM information_schema.other WHERE table_catalog = 'a'")).toEqual([]);

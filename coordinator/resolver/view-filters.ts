@@ -2,6 +2,8 @@ import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { textOf } from '../plan/json-node.ts';
+import type { FoundView, From, EqualViews } from './found-views.ts';
+import { constantOf, isColumnNode, wantRelations } from './relation-filters.ts';
 import { pgPlaces } from '../binding/pg-rows.ts';
 import {
   isInformationSchema,
@@ -10,35 +12,6 @@ import {
   type WantedConstant,
   type WantedConstants,
 } from '../binding/schema-views.ts';
-
-/** A view of INFORMATION_SCHEMA in FROM. `places` are the names of its catalog, schema and relation columns. */
-type FoundView = {
-  readonly location: number;
-  readonly alias: string;
-  readonly places: readonly string[];
-  readonly wanted: Map<string, readonly (readonly WantedConstant[])[]>;
-};
-
-/** A condition of WHERE or of a join. */
-type Condition = {
-  readonly condition: JsonObject;
-  /** Views whose rows must fulfil it to be seen. */
-  readonly views: readonly FoundView[];
-  /** It belongs to an inner join, or to WHERE. */
-  readonly isInner: boolean;
-  /** And no outer join around it keeps rows that do not fulfil it. */
-  readonly isKept: boolean;
-};
-/** Views whose catalogs a join makes equal. */
-type Group = { readonly views: readonly FoundView[]; readonly isInner: boolean };
-
-/** The parts of one FROM. `names` are those by which columns refer to what is no view. */
-type From = {
-  readonly views: FoundView[];
-  readonly names: Set<string>;
-  readonly conditions: Condition[];
-  readonly groups: Group[];
-};
 
 /**
  * The constants that a query wants of the catalog, schema and relation of each view of INFORMATION_SCHEMA, by the place of its name: those
@@ -65,6 +38,7 @@ export function wantedConstants(tree: Json): ReadonlyMap<number, WantedConstants
       from,
       from.groups.filter(({ isInner }) => isInner),
     );
+    wantRelations(from, outer);
     for (const { location, wanted } of from.views) found.set(location, Object.fromEntries(wanted));
     return inside;
   });
@@ -100,7 +74,7 @@ function readFrom(node: JsonObject, from: From, isKept: boolean): readonly Found
       from.names.add(name);
       return [];
     }
-    const found = { location, alias: name, places, wanted: new Map() };
+    const found = { name: foldIdentifier(textOf(table)), location, alias: name, places, wanted: new Map() };
     from.views.push(found);
     return [found];
   }
@@ -133,8 +107,6 @@ function placesOf(schema: string, table: string): readonly string[] | undefined 
 
 const NARROWS_RIGHT: ReadonlySet<Json | undefined> = new Set(['LEFT', 'SEMI', 'ANTI']);
 const CATALOG_COLUMNS = new Set(Object.values(PLACE_COLUMNS).map(([catalog]) => catalog ?? ''));
-
-const isColumn = (value: Json | undefined): value is JsonObject => isObject(value) && value['class'] === 'COLUMN_REF';
 
 function conjuncts(condition: Json | undefined): JsonObject[] {
   if (!isObject(condition)) return [];
@@ -173,7 +145,7 @@ function wantAround(
     [right, left],
   ]) {
     const view = catalogOf(own, narrowed);
-    const around = isColumn(other) ? viewAround(other['column_names'] as readonly string[], inside) : undefined;
+    const around = isColumnNode(other) ? viewAround(other['column_names'] as readonly string[], inside) : undefined;
     const values = around?.wanted.get(around.places[0] ?? '');
     const column = view?.places[0] ?? '';
     if (view !== undefined && values !== undefined && !view.wanted.has(column)) view.wanted.set(column, values);
@@ -194,7 +166,7 @@ function viewAround(names: readonly string[], [own, ...outer]: readonly From[]):
 }
 
 function wantedOf(column: Json | undefined, values: readonly (Json | undefined)[]) {
-  if (!isColumn(column)) return undefined;
+  if (!isColumnNode(column)) return undefined;
   const constants = values.map((value) => constantOf(value));
   const numbers = values.map((value, i) => constants[i] ?? numberOf(value));
   if (numbers.some((one) => one === undefined)) return undefined;
@@ -205,19 +177,6 @@ function wantedOf(column: Json | undefined, values: readonly (Json | undefined)[
 
 const isNullConstant = (value: Json | undefined): boolean =>
   isObject(value) && isObject(value['value']) && value['class'] === 'CONSTANT' && value['value']['is_null'] === true;
-
-/** A constant text, or one that is cast to VARCHAR; undefined for anything else. */
-function constantOf(value: Json | undefined): WantedConstant | undefined {
-  if (!isObject(value)) return undefined;
-  const { child, cast_type: cast, query_location: location } = value;
-  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantOf(child) : undefined;
-  const constant = value['class'] === 'CONSTANT' ? value['value'] : undefined;
-  if (!isObject(constant) || constant['is_null'] !== false) return undefined;
-  const type = constant['type'];
-  const text = constant['value'];
-  if (!isObject(type) || type['id'] !== 'VARCHAR' || typeof text !== 'string') return undefined;
-  return { text, location: typeof location === 'number' ? location : null };
-}
 
 /** A whole number, or a constant text that is cast to one. */
 function numberOf(value: Json | undefined): WantedConstant | undefined {
@@ -238,7 +197,7 @@ function numberOf(value: Json | undefined): WantedConstant | undefined {
 const WHOLE: ReadonlySet<string> = new Set(['INTEGER', 'BIGINT']);
 
 /** The catalogs that `a.table_catalog = b.table_catalog` makes equal. */
-const comparedCatalogs = ({ views, conditions }: From): readonly Group[] =>
+const comparedCatalogs = ({ views, conditions }: From): readonly EqualViews[] =>
   conditions.flatMap(({ condition: { type, left, right }, isInner }) => {
     if (type !== 'COMPARE_EQUAL') return [];
     const [first, second] = [catalogOf(left, views), catalogOf(right, views)];
@@ -246,7 +205,7 @@ const comparedCatalogs = ({ views, conditions }: From): readonly Group[] =>
   });
 
 /** Views without a wish for catalogs have that of their group; a chain of joins hands it on from view to view. */
-function share({ views }: From, groups: readonly Group[]): void {
+function share({ views }: From, groups: readonly EqualViews[]): void {
   for (let round = 0; round < views.length; round += 1) {
     for (const group of groups) {
       const source = group.views.find(({ places, wanted }) => wanted.has(places[0] ?? ''));
@@ -259,7 +218,7 @@ function share({ views }: From, groups: readonly Group[]): void {
 }
 
 function catalogOf(column: Json | undefined, views: readonly FoundView[]): FoundView | undefined {
-  if (!isColumn(column)) return undefined;
+  if (!isColumnNode(column)) return undefined;
   const [name = '', table] = (column['column_names'] as readonly string[]).toReversed().map(foldIdentifier);
   const found = views.filter(({ alias, places }) => places[0] === name && (table === undefined || table === alias));
   return found.length === 1 ? found[0] : undefined;

@@ -4,7 +4,7 @@ import { pgRelations } from './pg-relation-rows.ts';
 import { schemaViews } from './schema-view-rows.ts';
 
 /** The relations of INFORMATION_SCHEMA and of Postgres' catalog as one statement sees them. */
-export const catalogRows = (parts: Parameters<typeof schemaViews>[0]): SchemaViews & PgRelations => ({
+export const catalogRows = (parts: Parameters<typeof pgRelations>[0]): SchemaViews & PgRelations => ({
   ...schemaViews(parts),
   ...pgRelations(parts),
 });

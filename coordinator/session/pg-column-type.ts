@@ -6,6 +6,7 @@ import type { SqlType } from '../plan/sql-type.ts';
 
 /** The type of a column as `pg_attribute` has it. */
 export type PgColumnType = {
+  readonly name: string;
   readonly oid: number;
   readonly typmod: number;
   readonly length: number;
@@ -28,6 +29,27 @@ function pgTypeName(type: SqlType): string {
 }
 
 export function pgColumnType(field: Field, isInterval: boolean): PgColumnType {
+  const { type } = field;
+  // Most columns have one of few types: a table's columns are read each time that its rows are made.
+  const key = isInterval
+    ? 'interval'
+    : type.kind === 'decimal'
+      ? `decimal ${type.precision} ${type.scale}`
+      : COMPOSITE.has(type.kind)
+        ? null
+        : type.kind;
+  const known = key === null ? undefined : shared.get(key);
+  if (known !== undefined) return known;
+  const found = columnType(field, isInterval);
+  if (key !== null) shared.set(key, found);
+  return found;
+}
+
+const COMPOSITE: ReadonlySet<string> = new Set(['struct', 'list', 'map', 'fixed']);
+/** By kinds of types: a few dozen. */
+const shared = new Map<string, PgColumnType>();
+
+function columnType(field: Field, isInterval: boolean): PgColumnType {
   const sqlType = typeOf(field);
   const known = typesByName().get(isInterval ? 'interval' : pgTypeName(sqlType));
   const typmod = sqlType.kind === 'decimal' ? numericTypmod(sqlType.width, sqlType.scale) : -1;
@@ -43,7 +65,16 @@ function typeOf(field: Field): SqlType {
   }
 }
 
-const NO_TYPE = { oid: 25, length: -1, isArray: false, isByValue: false, align: 'i', storage: 'x', collation: 100 };
+const NO_TYPE = {
+  name: 'text',
+  oid: 25,
+  length: -1,
+  isArray: false,
+  isByValue: false,
+  align: 'i',
+  storage: 'x',
+  collation: 100,
+};
 
 let types: ReadonlyMap<string, Omit<PgColumnType, 'typmod'>> | undefined;
 
@@ -71,6 +102,7 @@ function readTypes(): readonly (readonly [string, Omit<PgColumnType, 'typmod'>])
     return [
       text(name),
       {
+        name: text(name),
         oid: Number(text(oid)),
         length: Number(text(length)),
         isArray: text(category) === 'A',

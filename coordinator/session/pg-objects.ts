@@ -19,52 +19,87 @@ const constraintOf = ({ oid }: Relation): number => oid + 2;
 const rowTypeOf = ({ oid }: Relation): number => oid + 3;
 const defaultOf = ({ oid }: Relation): number => oid + 4;
 
+/** Columns of a table whose NOT NULL have numbers: odd ones from 2^31 on, where no table has its own. */
+const NOT_NULLS = 64;
+const notNullOf = ({ oid }: Relation, { number }: Column): number =>
+  2 ** 31 + 2 * (((oid / 8) * NOT_NULLS + number - 1) % 2 ** 30) + 1;
+
 /** A column that is there, with its number. */
 type Column = { readonly field: Field; readonly number: number; readonly type: PgColumnType };
 
 /** The object that a row is of. */
 type Of = {
-  readonly relation: Relation;
+  readonly relation: ToldRelation;
   /** The row is one of the primary key's index. */
   readonly isIndex?: boolean;
   readonly column?: Column;
+  /** The row is one of the NOT NULL of the column. */
+  readonly isNotNull?: boolean;
 };
 
-type Values = Readonly<Record<string, (of: Of) => MadeValue>>;
+/** Facts beside the relations. */
+export type Beside = {
+  /** The catalog that they are in. */
+  readonly catalog: string;
+  /** The queries of views by their numbers, as far as the caller may read them. */
+  readonly definitions: ReadonlyMap<number, string>;
+};
+
+type Values = Readonly<Record<string, (of: Of, beside: Beside) => MadeValue>>;
 
 /** How a relation of Postgres' catalog tells of a table or view. Columns without values have the default of their type. */
-export type PgView = { readonly rows: (relation: Relation) => readonly Of[]; readonly values: Values };
+export type PgView = { readonly rows: (relation: ToldRelation) => readonly Of[]; readonly values: Values };
 
-function columnsOf(relation: Relation): readonly Column[] {
-  const { fields, intervals } = relation.columns();
-  return fields.map((field, i) => ({ field, number: i + 1, type: pgColumnType(field, intervals.has(field.name)) }));
+/** A relation whose columns are read once, for as long as its rows are made. */
+export type ToldRelation = Relation & {
+  readonly facts: () => { readonly columns: readonly Column[]; readonly keys: readonly Column[] };
+};
+
+export function toldRelation(relation: Relation): ToldRelation {
+  let known: ReturnType<ToldRelation['facts']> | undefined;
+  return { ...relation, facts: () => (known ??= factsOf(relation)) };
 }
 
-function keysOf(relation: Relation): readonly Column[] {
-  const { keys } = relation.columns();
-  return keys.size === 0 ? [] : columnsOf(relation).filter(({ field }) => keys.has(field.id));
+function factsOf(relation: Relation): ReturnType<ToldRelation['facts']> {
+  const { fields, intervals, keys } = relation.columns();
+  const columns = fields.map((field, i) => ({
+    field,
+    number: i + 1,
+    type: pgColumnType(field, intervals.has(field.name)),
+  }));
+  return { columns, keys: columns.filter(({ field }) => keys.has(field.id)) };
 }
 
-const itself = (relation: Relation): readonly Of[] => [{ relation }];
+const columnsOf = (relation: ToldRelation): readonly Column[] => relation.facts().columns;
+const keysOf = (relation: ToldRelation): readonly Column[] => relation.facts().keys;
+
+const itself = (relation: ToldRelation): readonly Of[] => [{ relation }];
 const ofKind =
   (...kinds: readonly Relation['kind'][]) =>
-  (relation: Relation): readonly Of[] =>
+  (relation: ToldRelation): readonly Of[] =>
     kinds.includes(relation.kind) ? [{ relation }] : [];
-const withKey = (relation: Relation): readonly Of[] => (keysOf(relation).length === 0 ? [] : [{ relation }]);
-const withIndex = (relation: Relation): readonly Of[] => [
+const withKey = (relation: ToldRelation): readonly Of[] => (keysOf(relation).length === 0 ? [] : [{ relation }]);
+const notNulls = (relation: ToldRelation): readonly Of[] =>
+  relation.kind === 'TABLE'
+    ? columnsOf(relation)
+        .filter(({ field, number }) => field.required && number <= NOT_NULLS)
+        .map((column) => ({ relation, column, isNotNull: true }))
+    : [];
+const withConstraints = (relation: ToldRelation): readonly Of[] => [...withKey(relation), ...notNulls(relation)];
+const withIndex = (relation: ToldRelation): readonly Of[] => [
   { relation },
   ...withKey(relation).map((of) => ({ ...of, isIndex: true })),
 ];
 
 const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 const keyName = ({ name }: Relation): string => `${name}_pkey`;
-const keyColumns = (relation: Relation): string =>
+const keyColumns = (relation: ToldRelation): string =>
   keysOf(relation)
     .map(({ field }) => quoted(field.name))
     .join(', ');
 const relationKind = ({ kind }: Relation): string => (kind === 'TABLE' ? 'r' : kind === 'VIEW' ? 'v' : 'm');
 const isPoliced = ({ policies }: Relation): boolean => policies.some(({ kind }) => kind === 'row_access');
-const keyNumbers = ({ relation }: Of): MadeValue => pgList(keysOf(relation).map(({ number }) => number));
+const keyNumbers = ({ relation }: Of): string => pgList(keysOf(relation).map(({ number }) => number));
 
 const CLASS: PgView = {
   rows: withIndex,
@@ -81,8 +116,7 @@ const CLASS: PgView = {
     relhasindex: ({ relation, isIndex }) => isIndex !== true && keysOf(relation).length > 0,
     relpersistence: () => 'p',
     relkind: ({ relation, isIndex }) => (isIndex === true ? 'i' : relationKind(relation)),
-    relnatts: ({ relation, isIndex }) =>
-      isIndex === true ? keysOf(relation).length : relation.columns().fields.length,
+    relnatts: ({ relation, isIndex }) => (isIndex === true ? keysOf(relation).length : columnsOf(relation).length),
     relhasrules: ({ relation, isIndex }) => isIndex !== true && relation.kind !== 'TABLE',
     relrowsecurity: ({ relation, isIndex }) => isIndex !== true && isPoliced(relation),
     relispopulated: () => true,
@@ -149,35 +183,41 @@ const INDEX: PgView = {
   },
 };
 
+const constraintNumber = ({ relation, column }: Of): number =>
+  column === undefined ? constraintOf(relation) : notNullOf(relation, column);
+const constraintName = ({ relation, column }: Of): string =>
+  column === undefined ? keyName(relation) : `${relation.name}_${column.field.name}_not_null`;
+
 const CONSTRAINT: PgView = {
-  rows: withKey,
+  rows: withConstraints,
   values: {
-    oid: ({ relation }) => constraintOf(relation),
-    conname: ({ relation }) => keyName(relation),
+    oid: constraintNumber,
+    conname: constraintName,
     connamespace: ({ relation }) => relation.namespaceOid,
-    contype: () => 'p',
+    contype: ({ isNotNull }) => (isNotNull === true ? 'n' : 'p'),
     convalidated: () => true,
     conenforced: () => true,
     conrelid: ({ relation }) => relation.oid,
-    conindid: ({ relation }) => indexOf(relation),
+    conindid: ({ relation, isNotNull }) => (isNotNull === true ? 0 : indexOf(relation)),
     confupdtype: () => ' ',
     confdeltype: () => ' ',
     confmatchtype: () => ' ',
     conislocal: () => true,
-    connoinherit: () => true,
-    conkey: keyNumbers,
+    connoinherit: ({ isNotNull }) => isNotNull !== true,
+    conkey: (of) => (of.column === undefined ? keyNumbers(of) : pgList([of.column.number])),
   },
 };
 
-const indexDefinition = (relation: Relation, schema: string): string =>
+const indexDefinition = (relation: ToldRelation, schema: string): string =>
   `CREATE UNIQUE INDEX ${quoted(keyName(relation))} ON ${schema}${quoted(relation.name)} USING btree (${keyColumns(relation)})`;
 
 const KEYS: PgView = {
-  rows: withKey,
+  rows: withConstraints,
   values: {
-    conoid: ({ relation }) => constraintOf(relation),
-    indexrelid: ({ relation }) => indexOf(relation),
-    condef: ({ relation }) => `PRIMARY KEY (${keyColumns(relation)})`,
+    conoid: constraintNumber,
+    indexrelid: ({ relation, isNotNull }) => (isNotNull === true ? null : indexOf(relation)),
+    condef: ({ relation, column }) =>
+      column === undefined ? `PRIMARY KEY (${keyColumns(relation)})` : `NOT NULL ${quoted(column.field.name)}`,
     indexdef: ({ relation }) => indexDefinition(relation, `${quoted(relation.schema)}.`),
     shortdef: ({ relation }) => indexDefinition(relation, ''),
     schema: ({ relation }) => relation.schema,
@@ -222,9 +262,56 @@ const TYPE: PgView = {
   },
 };
 
+/** Numbers of Postgres' procedures that were asked for. */
+const procedures = new Map<string, number>();
+
 function procedure(name: string): number {
-  return Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
+  const known = procedures.get(name) ?? Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
+  procedures.set(name, known);
+  return known;
 }
+
+/** Columns of the views of INFORMATION_SCHEMA. */
+const placed: Values = {
+  constraint_catalog: (_of, { catalog }) => catalog,
+  constraint_schema: ({ relation }) => relation.schema,
+  constraint_name: constraintName,
+  table_catalog: (_of, { catalog }) => catalog,
+  table_schema: ({ relation }) => relation.schema,
+  table_name: ({ relation }) => relation.name,
+  column_name: ({ column }) => column?.field.name ?? null,
+};
+/** A row for each column of the key. */
+const keyColumnsOf = (relation: ToldRelation): readonly Of[] =>
+  keysOf(relation).map((column, i) => ({ relation, column: { ...column, number: i + 1 } }));
+const ofKey: Values = { ...placed, constraint_name: ({ relation }) => keyName(relation) };
+
+/** Relations that only clients of Postgres' protocol read, by names with their schema; there are no foreign keys and no routines. */
+const INFORMATION_SCHEMA: Readonly<Record<string, PgView>> = {
+  'information_schema.table_constraints': {
+    rows: withConstraints,
+    values: {
+      ...placed,
+      constraint_type: ({ isNotNull }) => (isNotNull === true ? 'CHECK' : 'PRIMARY KEY'),
+      is_deferrable: () => 'NO',
+      initially_deferred: () => 'NO',
+      enforced: () => 'YES',
+    },
+  },
+  'information_schema.check_constraints': {
+    rows: notNulls,
+    values: { ...placed, check_clause: ({ column }) => `${quoted(column?.field.name ?? '')} IS NOT NULL` },
+  },
+  'information_schema.key_column_usage': {
+    rows: keyColumnsOf,
+    values: {
+      ...ofKey,
+      ordinal_position: ({ column }) => column?.number ?? null,
+      position_in_unique_constraint: () => null,
+    },
+  },
+  'information_schema.constraint_column_usage': { rows: keyColumnsOf, values: ofKey },
+};
 
 const owned = { schemaname: ({ relation }: Of) => relation.schema };
 
@@ -238,6 +325,14 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
   pg_description: DESCRIPTION,
   pg_type: TYPE,
   skein_keys: KEYS,
+  skein_views: {
+    rows: ofKind('VIEW', 'MATERIALIZED VIEW'),
+    values: {
+      oid: ({ relation }) => relation.oid,
+      definition: ({ relation }, { definitions }) => definitions.get(relation.oid) ?? null,
+    },
+  },
+  ...INFORMATION_SCHEMA,
   skein_sizes: {
     rows: itself,
     values: {
@@ -261,6 +356,7 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
       ...owned,
       viewname: ({ relation }) => relation.name,
       viewowner: ({ relation }) => relation.owner,
+      definition: ({ relation }, { definitions }) => definitions.get(relation.oid) ?? null,
     },
   },
   pg_matviews: {
@@ -270,6 +366,7 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
       matviewname: ({ relation }) => relation.name,
       matviewowner: ({ relation }) => relation.owner,
       ispopulated: () => true,
+      definition: ({ relation }, { definitions }) => definitions.get(relation.oid) ?? null,
     },
   },
   pg_indexes: {
@@ -278,7 +375,7 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
       ...owned,
       tablename: ({ relation }) => relation.name,
       indexname: ({ relation }) => keyName(relation),
-      indexdef: (of) => KEYS.values['indexdef']?.(of) ?? null,
+      indexdef: ({ relation }) => indexDefinition(relation, `${quoted(relation.schema)}.`),
     },
   },
 };

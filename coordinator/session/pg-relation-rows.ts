@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Config } from '#shared/config/config-schema.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import { must } from '#shared/must.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
@@ -6,6 +7,8 @@ import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
+  OF_RELATION,
+  OF_SCHEMA,
   pgDefault,
   pgMadeColumns,
   pgSelect,
@@ -14,6 +17,8 @@ import {
   type PgRelations,
   type PgRowsRequest,
 } from '../binding/pg-rows.ts';
+import type { TableSource } from '../binding/table-source.ts';
+import { ownRepresentation } from '../binding/view-definition.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
@@ -23,8 +28,10 @@ import { SkeinError } from '#shared/error.ts';
 import type { NameFinder } from './current-names.ts';
 import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
-import { PG_VIEWS, type PgView } from './pg-objects.ts';
+import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
 import type { SessionState } from './session.ts';
+import { rightsRows } from './rights-rows.ts';
+import { settingRows } from './setting-rows.ts';
 
 type Parts = {
   readonly catalog: CatalogClient;
@@ -33,6 +40,12 @@ type Parts = {
   readonly session: SessionState;
   readonly encoded: EncodedBlocks;
   readonly take: TakeBytes;
+  readonly isPostgres: boolean;
+  /** The tables and views that the caller may read. */
+  readonly tables: Pick<TableSource, 'loadTables'>;
+  /** Connections and statements that the caller may see, as rows of `pg_stat_activity`. */
+  readonly activity: () => readonly PgRow[];
+  readonly config: Config;
 };
 
 /** Rows of one page, so that other work may run between two of them. */
@@ -57,12 +70,13 @@ export const pgRelations = (parts: Parts): PgRelations => ({
 function* builtIn(
   relation: PgRelation,
   made: readonly PgColumn[],
-  { pg: name, filters }: PgRowsRequest,
+  { pg: name, schema, filters }: PgRowsRequest,
 ): Generator<MadeRow> {
-  const picks = Object.entries(filters).map(([name, values]) => {
+  const picks = ofColumns(filters).map(([name, values]) => {
     const index = relation.columns.findIndex(([column]) => column === name);
     return { index, values: new Set(values) };
   });
+  if (schema !== 'pg_catalog') return;
   for (const row of pgBuiltinRows(name)) {
     if (!picks.every(({ index, values }) => values.has(row[index] ?? ''))) continue;
     yield made.map(({ pg, index }) => pgValue(pg, row[index] ?? null));
@@ -87,28 +101,62 @@ async function ofObjects(
   made: readonly PgColumn[],
   parts: Parts,
 ): Promise<readonly TableRows[]> {
-  const { pg, title, signal, filters } = request;
+  const { schema, title, signal, filters } = request;
+  const pg = schema === 'pg_catalog' ? request.pg : `${schema}.${request.pg}`;
   const about = { title, columns: made };
   const fixed = await fixedRows(pg, parts, signal);
   if (fixed !== undefined) return [await encodeRows(about, pagesOf(rowsOfFixed(fixed, made), signal), parts.take)];
   const view = Object.hasOwn(PG_VIEWS, pg) ? PG_VIEWS[pg] : undefined;
   if (view === undefined) return [];
-  const names = filters['relname'];
-  const list = await listOf(parts, signal, names === undefined ? {} : { names: names.flatMap(ownersOf) });
-  if (Object.keys(filters).length > 0) {
-    const rows = filtered(list.blocks.flat(), view, made, filters);
+  const names = filters[OF_RELATION] ?? filters['relname'];
+  const places = { names: names?.flatMap(ownersOf), schemas: filters[OF_SCHEMA] };
+  const { catalog, list } = await listOf(parts, signal, places);
+  const defines = DEFINED.has(pg) && made.some(({ name }) => name === 'definition');
+  if (Object.keys(filters).length > 0 || defines) {
+    const relations = filteredRelations(list.blocks.flat(), view, filters);
+    const beside = { catalog, definitions: defines ? await definitionsOf(relations, catalog, parts, signal) : NONE };
+    const rows = filtered(relations, { view, filters, beside }, made);
     return [await encodeRows(about, pagesOf(rows, signal), parts.take)];
   }
   const key = JSON.stringify(['pg', pg, made.map(({ name }) => name)]);
+  const beside = { catalog, definitions: NONE };
   const encoded: TableRows[] = [];
   for (const block of list.blocks) {
     const known = parts.encoded.get(block, key);
     if (known !== undefined) parts.take(known.bytes);
-    const rows = known ?? (await encodeRows(about, pagesOf(rowsOf(block, view, made), signal), parts.take));
+    const rows = known ?? (await encodeRows(about, pagesOf(rowsOf(block, view, made, beside), signal), parts.take));
     if (known === undefined) parts.encoded.keep(block, key, rows);
     encoded.push(rows);
   }
   return encoded;
+}
+
+/** Relations with a column of the queries of views. */
+const DEFINED: ReadonlySet<string> = new Set(['skein_views', 'pg_views', 'pg_matviews']);
+const NONE: ReadonlyMap<number, string> = new Map();
+/** Views that are loaded at once. */
+const VIEWS_AT_ONCE = 200;
+
+/** The queries of views that the caller may describe, as they were written, by the numbers of the views. */
+async function definitionsOf(
+  relations: readonly Relation[],
+  catalog: string,
+  { tables }: Parts,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, string>> {
+  const definitions = new Map<number, string>();
+  const views = relations.filter(({ kind }) => kind !== 'TABLE');
+  for (let at = 0; at < views.length; at += VIEWS_AT_ONCE) {
+    const names = views
+      .slice(at, at + VIEWS_AT_ONCE)
+      .map(({ namespace, name }) => ({ catalog, namespace: [...namespace], table: name }));
+    for (const loaded of await tables.loadTables(names, signal)) {
+      if (loaded.kind !== 'view' || !loaded.actions.has('table.describe')) continue;
+      const text = (ownRepresentation(loaded.view) ?? loaded.view.representations[0])?.sql.trim() ?? '';
+      definitions.set(loaded.oid, text.endsWith(';') ? text : `${text};`);
+    }
+  }
+  return definitions;
 }
 
 /** The tables that a name in `pg_class` may be of: the index of a primary key has a name, too. */
@@ -120,23 +168,23 @@ async function listOf(
   { names, caller, session, catalog }: Parts,
   signal: AbortSignal,
   wanted: WantedPlaces,
-): Promise<CatalogList> {
+): Promise<{ readonly catalog: string; readonly list: CatalogList }> {
   const { catalog: current } = await names.current(caller, session);
-  if (current === '') return NOTHING;
+  const nothing = { catalog: current, list: { blocks: [], schemas: [] } };
+  if (current === '') return nothing;
   try {
-    return await catalog.listCatalog(caller.claims, current, signal, wanted);
+    return { catalog: current, list: await catalog.listCatalog(caller.claims, current, signal, wanted) };
   } catch (error) {
-    if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return NOTHING;
+    if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return nothing;
     throw error;
   }
 }
-
-const NOTHING: CatalogList = { blocks: [], schemas: [] };
 
 function* rowsOf(
   relations: readonly Relation[],
   { rows, values }: PgView,
   made: readonly PgColumn[],
+  beside: Beside,
 ): Generator<MadeRow> {
   const valueOf = made.map(({ name, pg }) => {
     const value = values[name];
@@ -144,27 +192,59 @@ function* rowsOf(
     return value ?? (() => otherwise);
   });
   for (const relation of relations) {
-    for (const of of rows(relation)) yield valueOf.map((value) => value(of));
+    for (const of of rows(toldRelation(relation))) yield valueOf.map((value) => value(of, beside));
   }
 }
+
+/** Whether a row has the numbers and names that a query wants. */
+function picker(
+  { values }: PgView,
+  filters: PgRowsRequest['filters'],
+): (of: ReturnType<PgView['rows']>[number]) => boolean {
+  const beside = { catalog: '', definitions: NONE };
+  const picks = ofColumns(filters).map(([name, wanted]) => {
+    const value = must(values[name], 'a column that picks has values');
+    return { value, wanted: new Set(wanted) };
+  });
+  return (of) => picks.every(({ value, wanted }) => wanted.has(String(value(of, beside))));
+}
+
+const filteredRelations = (
+  relations: readonly Relation[],
+  view: PgView,
+  filters: PgRowsRequest['filters'],
+): readonly Relation[] => {
+  const isWanted = picker(view, filters);
+  const [names, schemas] = [OF_RELATION, OF_SCHEMA].map((name) => filters[name]);
+  const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
+  const within = schemas === undefined ? undefined : new Set(schemas);
+  return relations.filter(
+    (relation) =>
+      owners?.has(relation.name) !== false &&
+      within?.has(relation.schema) !== false &&
+      view.rows(toldRelation(relation)).some(isWanted),
+  );
+};
+
+/** The filters by columns of the relation itself. */
+const ofColumns = (filters: PgRowsRequest['filters']): readonly (readonly [string, readonly string[]])[] =>
+  Object.entries(filters).filter(([name]) => name !== OF_RELATION && name !== OF_SCHEMA);
+
+type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filters']; readonly beside: Beside };
 
 /** The rows of some numbers and names. */
 function* filtered(
   relations: readonly Relation[],
-  { rows, values }: PgView,
+  { view, filters, beside }: Filtering,
   made: readonly PgColumn[],
-  filters: PgRowsRequest['filters'],
 ): Generator<MadeRow> {
-  const picks = Object.entries(filters).map(([name, wanted]) => {
-    const value = must(values[name], 'a column that picks has values');
-    return { value, wanted: new Set(wanted) };
-  });
-  const isWanted: PgView['rows'] = (relation) =>
-    rows(relation).filter((of) => picks.every(({ value, wanted }) => wanted.has(String(value(of)))));
-  yield* rowsOf(relations, { rows: isWanted, values }, made);
+  const isWanted = picker(view, filters);
+  const rows: PgView['rows'] = (relation) => view.rows(relation).filter(isWanted);
+  yield* rowsOf(relations, { ...view, rows }, made, beside);
 }
 
-type Fixed = readonly Readonly<Record<string, MadeValue>>[];
+type PgRow = Readonly<Record<string, MadeValue>>;
+type Fixed = readonly PgRow[];
 
 function* rowsOfFixed(rows: Fixed, made: readonly PgColumn[]): Generator<MadeRow> {
   for (const row of rows)
@@ -183,8 +263,8 @@ async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promi
   switch (name) {
     case 'pg_namespace': {
       if (!mayDo(caller, 'schema.list')) return [];
-      const { schemas } = await listOf(parts, signal, { schemasAlone: true });
-      return schemas.map(({ levels, oid }) => ({ oid, nspname: schemaName(levels), nspowner: ROLE }));
+      const { list } = await listOf(parts, signal, { schemasAlone: true });
+      return list.schemas.map(({ levels, oid }) => ({ oid, nspname: schemaName(levels), nspowner: ROLE }));
     }
     case 'pg_database': {
       const { catalog: datname } = await parts.names.current(caller, parts.session);
@@ -199,7 +279,34 @@ async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promi
     case 'pg_user':
     case 'pg_shadow':
       return [{ usename: user, usesysid: ROLE }];
+    case 'information_schema.information_schema_catalog_name': {
+      const { catalog } = await parts.names.current(caller, parts.session);
+      return [{ catalog_name: catalog }];
+    }
+    case 'information_schema.enabled_roles':
+      return [{ role_name: user }];
+    case 'skein_rights':
+      return rightsRows(caller);
+    case 'pg_settings':
+      return settingRows(parts.session, parts.config);
+    case 'pg_stat_activity': {
+      const { catalog: datname } = await parts.names.current(caller, parts.session);
+      return parts.activity().map((row) => ({ ...NO_ACTIVITY, datid: DATABASE, datname, usesysid: ROLE, ...row }));
+    }
     default:
       return undefined;
   }
 }
+
+/** Columns of `pg_stat_activity` that say nothing here: NULL, as Postgres has it, in place of the default of their type. */
+const NO_ACTIVITY: PgRow = {
+  leader_pid: null,
+  backend_xid: null,
+  backend_xmin: null,
+  query_id: null,
+  query_start: null,
+  xact_start: null,
+  state_change: null,
+  backend_start: null,
+  client_port: null,
+};

@@ -8,6 +8,8 @@ type PostgresSetting = {
   readonly default: (config: Config) => string;
   /** The canonical text of a value; throws INVALID_REQUEST for one that is not valid here. */
   readonly parse: (text: string) => string;
+  /** It cannot be changed. */
+  readonly isSaid?: true;
 };
 
 const VALUE_LENGTH_MAX = 1_000;
@@ -40,6 +42,7 @@ const said = (name: string, value: string): PostgresSetting => ({
   parse: () => {
     throw invalid(name, 'cannot be changed');
   },
+  isSaid: true,
 });
 
 const UNITS_MS: Readonly<Record<string, number>> = { '': 1, ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -128,6 +131,7 @@ const SAID = {
   integer_datetimes: 'on',
   is_superuser: 'off',
   max_identifier_length: '63',
+  max_index_keys: '32',
   server_encoding: 'UTF8',
   server_version: POSTGRES_RELEASE,
   server_version_num: '180000',

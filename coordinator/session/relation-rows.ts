@@ -1,10 +1,11 @@
-import { must, unreachable } from '#shared/must.ts';
+import { unreachable } from '#shared/must.ts';
 import { isRfc3339 } from '#shared/rfc3339.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import type { SchemaViewName } from '../binding/schema-views.ts';
 import type { Relation, RelationColumns, RelationPolicy } from '../catalog-client/relation.ts';
+import { pgColumnType } from './pg-column-type.ts';
 import { columnDefault, sqlTypeName } from './sql-type-name.ts';
 
 /** The views that have rows of relations. */
@@ -31,7 +32,7 @@ export function relationRows(
       return (relation) => (relation.kind === 'VIEW' ? [values.map((value) => value(relation))] : []);
     }
     case 'columns': {
-      const ofPlace = Object.entries(place).map(
+      const ofPlace = Object.entries({ ...place, udt_catalog: place['table_catalog'] ?? nothing }).map(
         ([name, value]) => [name, (one: Column) => value(one.relation)] as const,
       );
       const values = valuesOf(names, { ...Object.fromEntries(ofPlace), ...COLUMN_VALUES });
@@ -55,7 +56,10 @@ export function relationRows(
 type Values<Of> = Readonly<Record<string, (of: Of) => MadeValue>>;
 
 const valuesOf = <Of>(names: readonly string[], values: Values<Of>): readonly ((of: Of) => MadeValue)[] =>
-  names.map((name) => must(values[name], 'every column of a view has values'));
+  names.map((name) => values[name] ?? nothing);
+
+/** Columns that say nothing here. */
+const nothing = (): MadeValue => null;
 
 const TABLE_VALUES: Values<Relation> = {
   table_type: ({ kind }) => (kind === 'TABLE' ? 'BASE TABLE' : kind),
@@ -65,6 +69,8 @@ const TABLE_VALUES: Values<Relation> = {
   created: ({ created }) => inUtc(created),
   comment: ({ comment }) => comment,
   rls_enabled: ({ policies }) => policies.some(({ kind }) => kind === 'row_access'),
+  is_insertable_into: ({ kind }) => (kind === 'TABLE' ? 'YES' : 'NO'),
+  is_typed: () => 'NO',
 };
 
 /** A time in UTC, also one that was given with an offset; a text that is no time as it is. */
@@ -76,7 +82,15 @@ function inUtc(created: string | null): string | null {
 
 const wholeNumber = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
-const VIEW_VALUES: Values<Relation> = { view_definition: () => null, is_updatable: () => 'NO' };
+const VIEW_VALUES: Values<Relation> = {
+  view_definition: () => null,
+  is_updatable: () => 'NO',
+  check_option: () => 'NONE',
+  is_insertable_into: () => 'NO',
+  is_trigger_updatable: () => 'NO',
+  is_trigger_deletable: () => 'NO',
+  is_trigger_insertable_into: () => 'NO',
+};
 
 type Reference = { readonly relation: Relation; readonly policy: RelationPolicy };
 
@@ -101,6 +115,9 @@ type Column = {
   readonly position: number;
 };
 
+/** The type of a column as Postgres' clients see it. */
+const udtOf = ({ field, columns }: Column): string => pgColumnType(field, columns.intervals.has(field.name)).name;
+
 const COLUMN_VALUES: Values<Column> = {
   column_name: ({ field }) => field.name,
   ordinal_position: ({ position }) => position,
@@ -111,4 +128,20 @@ const COLUMN_VALUES: Values<Column> = {
   numeric_scale: ({ field: { type } }) => (type.kind === 'decimal' ? type.scale : null),
   comment: ({ field }) => field.doc ?? null,
   is_primary_key: ({ field, columns }) => columns.keys.has(field.id),
+  character_octet_length: (column) => (udtOf(column) === 'text' ? OCTETS_MAX : null),
+  numeric_precision_radix: (column) => RADIX[udtOf(column)] ?? null,
+  datetime_precision: (column) => TIME_DIGITS[udtOf(column)] ?? null,
+  udt_schema: () => 'pg_catalog',
+  udt_name: udtOf,
+  dtd_identifier: ({ position }) => String(position),
+  is_self_referencing: () => 'NO',
+  is_identity: () => 'NO',
+  identity_cycle: () => 'NO',
+  is_generated: () => 'NEVER',
+  is_updatable: ({ relation }) => (relation.kind === 'TABLE' ? 'YES' : 'NO'),
 };
+
+/** As Postgres says it of texts without a length. */
+const OCTETS_MAX = 2 ** 30;
+const RADIX: Readonly<Record<string, number>> = { int2: 2, int4: 2, int8: 2, float4: 2, float8: 2, numeric: 10 };
+const TIME_DIGITS: Readonly<Record<string, number>> = { date: 0, time: 6, timestamp: 6, timestamptz: 6, interval: 6 };

@@ -26,12 +26,13 @@ async function listed(view: SchemaViewName, filters: ViewFilters, chosen: string
   const caller = { claims: { tenant: tenantId('t'), sub: principalId('p') }, decisions: allowing('schema.list') };
   const session = { catalog: chosen } as unknown as SessionState;
   const parts = { catalog, names, caller: caller as unknown as Caller, session, encoded: new EncodedBlocks() };
-  await schemaViews({ ...parts, take: () => undefined }).schemaView({
+  await schemaViews({ ...parts, take: () => undefined, isPostgres: false }).schemaView({
     view,
     title: view,
     catalog: null,
     filters,
     named: null,
+    hidden: [],
     signal: AbortSignal.timeout(10_000),
   });
   return asked;

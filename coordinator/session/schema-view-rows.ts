@@ -30,6 +30,8 @@ type Parts = {
   readonly session: SessionState;
   readonly encoded: EncodedBlocks;
   readonly take: TakeBytes;
+  /** As `SchemaViews.hasPostgresViews`. */
+  readonly isPostgres: boolean;
 };
 
 type Listed = { readonly catalog: string; readonly list: CatalogList };
@@ -39,9 +41,11 @@ const PAGE_ROWS = 2_000;
 
 /** The views of INFORMATION_SCHEMA as one statement sees them. */
 export const schemaViews = (parts: Parts): SchemaViews => ({
-  schemaView: async (request) => {
+  hasPostgresViews: parts.isPostgres,
+  schemaView: async (asked) => {
+    const request = parts.isPostgres ? asked : { ...asked, hidden: [] };
     const { view, named, signal } = request;
-    const made = madeColumns(view, named);
+    const made = madeColumns(request, named);
     const listed: Listed[] = [];
     for (const catalog of await catalogsOf(request, parts)) {
       const list = await listOf(catalog, request, parts);
@@ -52,7 +56,7 @@ export const schemaViews = (parts: Parts): SchemaViews => ({
         ? await encodeRows({ title: request.title, columns: made }, schemaPages(listed, request, made), parts.take)
         : await relations(listed, { ...request, view }, made, parts);
     signal.throwIfAborted();
-    return { ...rows, select: wholeSelect(view, made) };
+    return { ...rows, select: wholeSelect(request, made) };
   },
 });
 

@@ -1,4 +1,5 @@
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { ClientConnections } from './client-connections.ts';
 import type { NameFinder } from './current-names.ts';
 import type { EncodedBlocks } from './encoded-blocks.ts';
 import type { SessionStore } from './session-store.ts';
@@ -10,4 +11,6 @@ export type SessionServices = {
   readonly catalog: CatalogClient;
   /** Rows of INFORMATION_SCHEMA that earlier statements have made. */
   readonly encoded: EncodedBlocks;
+  /** The connections that have a number. */
+  readonly connections: ClientConnections;
 };

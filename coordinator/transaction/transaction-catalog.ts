@@ -35,9 +35,21 @@ export const transactionCatalog = (
     });
     // Policies are no part of a transaction; they hide how many rows there are, of its own changes, too.
     const before = new Map(list.blocks.flat().map((one) => [keyOf(one), one]));
+    const isNew = own.some((one) => !before.has(keyOf(one)));
+    const { schemas } =
+      isNew && list.schemas.length === 0
+        ? await client.listCatalog(principal, catalog, signal, { schemasAlone: true })
+        : list;
     const shown = own.map((one): Relation => {
-      const { policies = [], rows = null } = before.get(keyOf(one)) ?? {};
-      return policies.length === 0 ? one : { ...one, policies, ...(rows === null ? { rows: null, bytes: null } : {}) };
+      const known = before.get(keyOf(one));
+      if (known === undefined) {
+        const key = JSON.stringify(one.namespace);
+        const namespaceOid = schemas.find(({ levels }) => JSON.stringify(levels) === key)?.oid ?? 0;
+        return { ...one, oid: one.oid === 0 ? ownNumber(one.id) : one.oid, namespaceOid };
+      }
+      const { policies, rows, oid, namespaceOid } = known;
+      const figures = policies.length > 0 && rows === null ? { rows: null, bytes: null } : {};
+      return { ...one, oid, namespaceOid, policies, ...figures };
     });
     return { ...list, blocks: [...blocks, shown] };
   },
@@ -61,6 +73,14 @@ export const transactionCatalog = (
     return answer;
   },
 });
+
+/** Numbers of tables that no other transaction sees: the catalog gives no number that is so high before 400 million of them. */
+const OWN_NUMBERS = 3 * 2 ** 30;
+const OWN_NUMBERS_COUNT = 2 ** 27 - 2;
+
+/** The number of a table that the transaction has created, until the catalog gives it one: the same for as long as the transaction lasts. */
+const ownNumber = (uuid: string): number =>
+  OWN_NUMBERS + 8 * (Number.parseInt(uuid.replaceAll('-', '').slice(-12), 16) % OWN_NUMBERS_COUNT);
 
 export const readOnly = (): SkeinError =>
   new SkeinError('READ_ONLY_TRANSACTION', 'the transaction is READ ONLY: it changes nothing');

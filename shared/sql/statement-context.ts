@@ -18,8 +18,22 @@ export type StatementContext = {
   readonly session?: SessionFacts;
 };
 
-/** The session as Postgres' functions tell of it. `settings`: every one with its value, by its folded name. */
-export type SessionFacts = { readonly backendPid: number; readonly settings: Readonly<Record<string, string>> };
+/**
+ * The session as Postgres' functions tell of it. `settings`: every one with its value, by its folded name. `signals`: the calls of
+ * `pg_cancel_backend` and `pg_terminate_backend`, by `signalKey`, with their answers.
+ */
+export type SessionFacts = {
+  readonly backendPid: number;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly signals?: Readonly<Record<string, boolean>>;
+};
+
+export type Signal = 'cancel' | 'terminate';
+export const signalKey = (signal: Signal, pid: number): string => `${signal} ${pid}`;
+
+/** Its effect has come before the query runs (`coordinator/command/signal-calls.ts`). */
+const signalAnswer = (signal: Signal): string =>
+  `coalesce(CAST(json_extract_string(nullif(getvariable('skein_session'), ''), '/signals/${signal} ' || CAST(p AS VARCHAR)) AS BOOLEAN), false)`;
 
 /** The release of Postgres whose protocol and settings programs see, by which drivers choose what to ask. */
 export const POSTGRES_RELEASE = '18.0';
@@ -56,6 +70,7 @@ const MACROS: Readonly<Record<string, string>> = {
   'current_schemas(i)': `CASE WHEN i THEN ['pg_catalog', getvariable('skein_schema')] ELSE [getvariable('skein_schema')] END`,
   'version()': VERSION,
   'pg_backend_pid()': `coalesce(CAST(json_extract_string(nullif(getvariable('skein_session'), ''), '$.backendPid') AS INTEGER), 0)`,
+  'pg_cancel_backend(p)': signalAnswer('cancel'),
   // Nobody holds such a lock.
   'pg_advisory_unlock_all()': "''",
   // Its effect has come before the query runs (`coordinator/command/set-config.ts`).
@@ -77,11 +92,17 @@ const CURRENT_SETTING =
 /** `age` with one argument counts from the start of the current day. */
 const AGE = `CREATE OR REPLACE TEMP MACRO age(a) AS system.main.age(CAST(${NOW} AS DATE), a), (a, b) AS system.main.age(a, b)`;
 
+/** A time to wait for the end is taken, and nothing is waited for. */
+const TERMINATE =
+  `CREATE OR REPLACE TEMP MACRO pg_terminate_backend(p) AS ${signalAnswer('terminate')}, ` +
+  `(p, t) AS ${signalAnswer('terminate')}`;
+
 /** Statements that prepare a connection; run once per connection. */
 export const contextSetupSql: readonly string[] = [
   ...Object.entries(MACROS).map(([name, body]) => `CREATE OR REPLACE TEMP MACRO ${name} AS ${body}`),
   AGE,
   CURRENT_SETTING,
+  TERMINATE,
 ];
 
 /**

@@ -120,3 +120,180 @@ test('other doors read the same relations, with and without their schema', async
     expect(Number(answer.body.rows?.[0]?.[0])).toBeGreaterThan(0);
   }
 });
+
+test('INFORMATION_SCHEMA has here what it has in Postgres: columns that may be named, keys, and relations without rows', async () => {
+  const columns = `FROM information_schema.columns WHERE table_schema = '${SCHEMA}' AND table_name = 'customers' ORDER BY ordinal_position`;
+  expect(
+    await rows(`SELECT column_name, udt_name, character_octet_length, numeric_precision_radix, is_identity ${columns}`),
+  ).toEqual([
+    ['id', 'int8', null, 2, 'NO'],
+    ['name', 'text', 2 ** 30, null, 'NO'],
+    ['price', 'numeric', null, 10, 'NO'],
+    ['tags', '_text', null, null, 'NO'],
+  ]);
+  const { fields } = await client.query(`SELECT *, udt_name ${columns}`);
+  expect(fields.map(({ name }) => name)).toEqual([...(await starOf('columns')), 'udt_name']);
+  expect(await starOf('columns')).not.toContain('udt_name');
+  const [constraints, keys] = ['table_constraints', 'key_column_usage'].map(
+    (name) => `FROM information_schema.${name} WHERE table_schema = '${SCHEMA}' ORDER BY constraint_name DESC`,
+  );
+  expect(await rows(`SELECT constraint_name, constraint_type ${constraints}`)).toEqual([
+    ['customers_pkey', 'PRIMARY KEY'],
+    ['customers_id_not_null', 'CHECK'],
+  ]);
+  expect(await rows(`SELECT constraint_name, column_name, ordinal_position ${keys}`)).toEqual([
+    ['customers_pkey', 'id', 1],
+  ]);
+  for (const name of ['referential_constraints', 'routines', 'parameters', 'triggers', 'sequences']) {
+    expect(await rows(`SELECT * FROM information_schema.${name}`)).toEqual([]);
+  }
+});
+
+const starOf = async (view: string): Promise<readonly string[]> =>
+  (await client.query(`SELECT * FROM information_schema.${view} LIMIT 0`)).fields.map(({ name }) => name);
+
+test('other doors have the five views of INFORMATION_SCHEMA and their columns alone', async () => {
+  const failed = async (sql: string): Promise<unknown> => (await cluster.query(sql)).body.error;
+  expect(await failed('SELECT udt_name FROM information_schema.columns')).toBe('COLUMN_NOT_FOUND');
+  const star = `SELECT * FROM information_schema.columns WHERE table_schema = '${SCHEMA}'`;
+  const plain = await cluster.query(star);
+  expect(plain.body.columns).toEqual(await starOf('columns'));
+  // Read by Postgres' parser, the star means the same.
+  const own = `${star} AND table_name IN (SELECT relname FROM pg_class WHERE relkind = 'r')`;
+  expect((await cluster.query(own)).body.columns).toEqual(plain.body.columns);
+  expect((await client.query(own)).fields.map(({ name }) => name)).toEqual(plain.body.columns);
+  expect(await failed('SELECT * FROM information_schema.table_constraints')).toBe('TABLE_NOT_FOUND');
+});
+
+test('texts of views, indexes and constraints are those of the objects', async () => {
+  expect(await rows(`SELECT pg_get_viewdef('v'), pg_get_viewdef('v'::regclass, true)`)).toEqual([
+    ['SELECT id FROM customers;', 'SELECT id FROM customers;'],
+  ]);
+  expect(await rows(`SELECT definition FROM pg_views WHERE schemaname = '${SCHEMA}'`)).toEqual([
+    ['SELECT id FROM customers;'],
+  ]);
+  const ofTable = `conrelid = 'customers'::regclass`;
+  expect(
+    await rows(
+      `SELECT conname, contype, conkey, pg_get_constraintdef(oid) FROM pg_constraint WHERE ${ofTable} ORDER BY 1`,
+    ),
+  ).toEqual([
+    ['customers_id_not_null', 'n', [1], 'NOT NULL id'],
+    ['customers_pkey', 'p', [1], 'PRIMARY KEY (id)'],
+  ]);
+  expect(await rows(`SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'customers'::regclass`)).toEqual(
+    [[`CREATE UNIQUE INDEX customers_pkey ON ${SCHEMA}.customers USING btree (id)`]],
+  );
+  expect(
+    await rows(`SELECT objsubid, description FROM pg_description WHERE objoid = 'customers'::regclass ORDER BY 1`),
+  ).toEqual([
+    [0, 'people'],
+    [2, 'the name'],
+  ]);
+});
+
+test('a transaction sees its own tables by name and by number, and nobody else does', async () => {
+  const own = new pg.Client({ connectionString: url.href });
+  await own.connect();
+  try {
+    await own.query(`USE lake.${SCHEMA}; BEGIN`);
+    const read = async (of: pg.Client, text: string): Promise<readonly unknown[]> =>
+      (await of.query({ text, rowMode: 'array' })).rows;
+    const [[before]] = (await read(own, `SELECT 'customers'::regclass::oid`)) as [[number]];
+    await own.query('CREATE TABLE fresh (a BIGINT NOT NULL, b VARCHAR, PRIMARY KEY (a))');
+    await own.query('ALTER TABLE customers ADD COLUMN more INTEGER');
+    const byName = `SELECT c.oid, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = '@' AND n.nspname = '${SCHEMA}'`;
+    const [[oid, schema]] = (await read(own, byName.replace('@', 'fresh'))) as [[number, string]];
+    expect(schema).toBe(SCHEMA);
+    const columns = 'SELECT attname FROM pg_attribute WHERE attrelid = @ ORDER BY attnum';
+    expect(await read(own, columns.replace('@', String(oid)))).toEqual([['a'], ['b']]);
+    expect(await read(own, `SELECT ${oid}::regclass, 'fresh'::regclass::oid`)).toEqual([['fresh', oid]]);
+    expect(await read(own, byName.replace('@', 'customers'))).toEqual([[before, SCHEMA]]);
+    expect(await read(own, columns.replace('@', String(before)))).toContainEqual(['more']);
+    expect(await read(client, byName.replace('@', 'fresh'))).toEqual([]);
+    expect(await read(client, columns.replace('@', String(before)))).not.toContainEqual(['more']);
+  } finally {
+    await own.query('ROLLBACK');
+    await own.end();
+  }
+});
+
+test('privileges are what the caller may do', async () => {
+  const table = `has_table_privilege('customers', 'SELECT'), has_table_privilege('customers', 'INSERT, UPDATE')`;
+  const all = `SELECT ${table}, has_table_privilege('v', 'DELETE'), has_schema_privilege('${SCHEMA}', 'CREATE'),
+    has_database_privilege(current_database(), 'CREATE'), has_column_privilege('customers', 'name', 'SELECT'),
+    has_column_privilege('customers', 'missing', 'SELECT'), has_table_privilege(1::oid, 'SELECT'),
+    has_table_privilege('pg_class', 'DELETE'), has_table_privilege('nobody', 'customers'::regclass, 'SELECT')`;
+  expect(await rows(all)).toEqual([[true, true, false, true, true, true, null, null, false, false]]);
+  const reader = await cluster.token({ scope: ['catalog:read', 'namespace:read', 'table:read'] });
+  const own = new URL(url);
+  own.password = reader;
+  const limited = new pg.Client({ connectionString: own.href });
+  await limited.connect();
+  try {
+    await limited.query(`USE lake.${SCHEMA}`);
+    const { rows: found } = await limited.query({ text: all, rowMode: 'array' });
+    expect(found).toEqual([[true, false, false, false, false, true, null, null, false, false]]);
+  } finally {
+    await limited.end();
+  }
+  const byRow = `SELECT relname, has_table_privilege(oid, 'SELECT'), has_table_privilege(oid, 'TRUNCATE') FROM pg_class
+    WHERE relname IN ('customers', 'v') ORDER BY 1`;
+  expect(await rows(byRow)).toContainEqual(['v', true, false]);
+});
+
+test('a backslash escapes in patterns, arrays are texts in braces, and functions that have no rows may stand in FROM', async () => {
+  const names = `SELECT nspname FROM pg_namespace WHERE nspname`;
+  expect(await rows(`${names} LIKE 'pg\\_cat%'`)).toEqual([['pg_catalog']]);
+  expect(await rows(`${names} LIKE 'pg\\_' || 'cat%'`)).toEqual([['pg_catalog']]);
+  expect(await rows(`${names} NOT LIKE 'pg\\_%' AND nspname LIKE 'information\\_schema'`)).toEqual([
+    ['information_schema'],
+  ]);
+  const kinds = `SELECT count(*)::INTEGER FROM pg_class WHERE relname IN ('customers', 'v') AND relnamespace = '${SCHEMA}'::regnamespace AND relkind`;
+  expect(await rows(`${kinds} = ANY ('{r,p}')`)).toEqual([[1]]);
+  expect(await rows(`${kinds} <> ALL ('{r,"p"}'::text[])`)).toEqual([[1]]);
+  expect(await rows(`${kinds} = ANY (ARRAY['r', 'v'])`)).toEqual([[2]]);
+  for (const call of [`pg_partition_ancestors('customers')`, 'aclexplode(NULL) AS a(x)', 'pg_options_to_table(NULL)']) {
+    expect(await rows(`SELECT * FROM ${call}`)).toEqual([]);
+  }
+});
+
+test('long lists and patterns of names are within limits', async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `n${i}`);
+  const codeOf = (text: string): Promise<unknown> =>
+    client.query(text).then(
+      ({ rows: found }) => found,
+      (error: unknown) => (error as pg.DatabaseError).code,
+    );
+  const list = [...names, 'customers'].map((name) => `'${name}'`).join(', ');
+  const found = await codeOf(`SELECT count(*)::INTEGER AS n FROM pg_class WHERE relname IN (${list})`);
+  expect(found).toBe('54001');
+  const pattern = `^(${[...names, 'customers'].join('|')})$`;
+  expect('54001').toBe(
+    await codeOf(`SELECT count(*)::INTEGER AS n FROM pg_class WHERE relname OPERATOR(pg_catalog.~) '${pattern}'`),
+  );
+  expect(
+    await rows(
+      `SELECT relname FROM pg_class WHERE relname IN ('customers', 'n1') AND relnamespace = '${SCHEMA}'::regnamespace`,
+    ),
+  ).toEqual([['customers']]);
+});
+
+test('statements that ask for what is not there are counted, and logged without their values', async () => {
+  const counted = async (): Promise<number> => {
+    const text = await (await fetch(`${cluster.queryUrl}/metrics`)).text();
+    return Number(/^skein_catalog_statements_unknown_total (\d+)/m.exec(text)?.[1]);
+  };
+  const before = await counted();
+  for (const text of [
+    `SELECT 'secret' FROM pg_catalog.pg_nothing`,
+    `SELECT pg_catalog.pg_nothing('secret')`,
+    `SELECT 'secret'::regnothing FROM pg_class`,
+  ]) {
+    await expect(client.query(text)).rejects.toThrow('does not exist');
+  }
+  expect(await counted()).toBeGreaterThanOrEqual(before + 3);
+  const unknown = await counted();
+  await expect(client.query('SELECT 1 FROM nothing_of_ours')).rejects.toThrow('does not exist');
+  expect(await counted()).toBe(unknown);
+});

@@ -1,10 +1,9 @@
-import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { WireError } from './wire-error.ts';
 
 const SECRET_BYTES = 4;
 /** Since protocol 3.2. */
 const LONG_SECRET_BYTES = 32;
-const PID_MAX = 2 ** 31 - 1;
 
 /** A connection by the key with which its statements can be cancelled. */
 export type Backend = { readonly pid: number; readonly secret: Buffer; readonly cancel: () => void };
@@ -20,14 +19,12 @@ export class Backends {
   }
 
   /** @throws WireError when the principal has too many */
-  open(principal: string, hasLongKey: boolean, cancel: () => void): Backend & Disposable {
+  open(principal: string, hasLongKey: boolean, { pid, cancel }: Pick<Backend, 'pid' | 'cancel'>): Backend & Disposable {
     const count = this.#principals.get(principal) ?? 0;
     if (count >= this.#perPrincipalMax) {
       throw new WireError('53300', `too many connections (coordinator.postgres_connections_per_principal_max)`);
     }
     this.#principals.set(principal, count + 1);
-    let pid = randomInt(1, PID_MAX);
-    while (this.#backends.has(pid)) pid = randomInt(1, PID_MAX);
     const backend = { pid, secret: randomBytes(hasLongKey ? LONG_SECRET_BYTES : SECRET_BYTES), cancel };
     this.#backends.set(pid, backend);
     return {

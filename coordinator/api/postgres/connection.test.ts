@@ -92,7 +92,7 @@ async function served(bytes: Buffer, description: StatementDescription) {
   const entered = { caller, session, check: () => Promise.resolve() } as unknown as Entered;
   const wire = { reader: new WireReader(stream), writer: new WireWriter(stream) };
   {
-    using connection = new Connection(door, entered, wire);
+    using connection = new Connection(door, entered, wire, 1);
     await connection.serve();
   }
   const out = Buffer.concat(written);

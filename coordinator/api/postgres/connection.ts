@@ -1,3 +1,4 @@
+import type { ConnectionState } from '../../session/client-connections.ts';
 import { ConnectionMemory } from './connection-memory.ts';
 import { Extended } from './extended.ts';
 import { InsertBatch } from './insert-batch.ts';
@@ -36,13 +37,14 @@ export class Connection implements Disposable {
     door: PostgresDoor,
     entered: Entered,
     wire: { readonly reader: WireReader; readonly writer: WireWriter },
+    pid: number,
   ) {
     const { config } = door;
     this.#door = door;
     this.#reader = wire.reader;
     this.#writer = wire.writer;
     this.#memory = new ConnectionMemory(door.bodies, entered.session.tenant);
-    this.#statements = new Statements(door, entered, { ...wire, memory: this.#memory });
+    this.#statements = new Statements(door, entered, { ...wire, memory: this.#memory, pid });
     this.#extended = new Extended(this.#statements, {
       writer: wire.writer,
       inserts: new InsertBatch(door, this.#statements, { tenant: entered.session.tenant, memory: this.#memory }),
@@ -59,9 +61,15 @@ export class Connection implements Disposable {
     return this.#statements.state !== 'I';
   }
 
-  /** The number by which other connections cancel its statements. */
-  set backendPid(pid: number) {
-    this.#statements.backendPid = pid;
+  get state(): ConnectionState {
+    if (this.#statements.isRunning) return 'active';
+    const { state } = this.#statements;
+    return state === 'I' ? 'idle' : state === 'T' ? 'idle in transaction' : 'idle in transaction (aborted)';
+  }
+
+  /** The program as the client names it now; empty = not at all. */
+  get program(): string {
+    return this.#statements.program;
   }
 
   /** Tells the client settings that it has not been told, or that have changed. */

@@ -21,3 +21,7 @@ export const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 export const SAVEPOINTS: ReadonlySet<string> = new Set(['SAVEPOINT', 'RELEASE', 'ROLLBACK TO']);
 export const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 export const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
+
+/** Statements that the door gives by itself. */
+export const BEGIN = { sql: 'BEGIN', parameters: null } as const;
+export const ROLLBACK = { sql: 'ROLLBACK', parameters: null } as const;

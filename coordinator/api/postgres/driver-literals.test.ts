@@ -3,11 +3,11 @@ import { readDriverLiterals } from './driver-literals.ts';
 
 test.each([
   [`SELECT '\\x00fF'::bytea, 1`, `SELECT from_hex('00ff')::bytea, 1`],
-  [`SELECT '{1,NULL}'::int[] || '{}' :: INTEGER[]`, `SELECT ['1', NULL]::int[] || [] :: INTEGER[]`],
-  [`SELECT CAST('{"a,b"}' AS text[])`, `SELECT CAST(['a,b'] AS text[])`],
+  [`SELECT '{1,NULL}'::int[] || '{}' :: INTEGER[]`, `SELECT ARRAY['1', NULL]::int[] || ARRAY[] :: INTEGER[]`],
+  [`SELECT CAST('{"a,b"}' AS text[])`, `SELECT CAST(ARRAY['a,b'] AS text[])`],
   [
     `VALUES ('{1.5}'::double precision[], '{1}'::numeric(9,2)[])`,
-    `VALUES (['1.5']::double precision[], ['1']::numeric(9,2)[])`,
+    `VALUES (ARRAY['1.5']::double precision[], ARRAY['1']::numeric(9,2)[])`,
   ],
 ])('%s', (sql, expected) => {
   const made = readDriverLiterals(sql);
@@ -28,5 +28,5 @@ test.each([
 
 test('a type is looked for in a few tokens', () => {
   const sql = `SELECT '{1}'::numeric(${'9,'.repeat(100)}9)[], CAST ('{1}' AS timestamp(6) with time zone[3])`;
-  expect(readDriverLiterals(sql).text).toBe(sql.replace("CAST ('{1}'", "CAST (['1']"));
+  expect(readDriverLiterals(sql).text).toBe(sql.replace("CAST ('{1}'", "CAST (ARRAY['1']"));
 });

@@ -13,7 +13,7 @@ const WRITTEN = /'\\x|'\{/;
  * The statement with such texts as the engine has them; it stays as it is without one. A text is one of these when a cast to `bytea`, or to an
  * array, follows it.
  * ```
- * SELECT '\x00ff'::bytea, CAST('{1,NULL}' AS INT[])  ->  SELECT from_hex('00ff')::bytea, CAST(['1', NULL] AS INT[])
+ * SELECT '\x00ff'::bytea, CAST('{1,NULL}' AS INT[])  ->  SELECT from_hex('00ff')::bytea, CAST(ARRAY['1', NULL] AS INT[])
  * ```
  */
 export function readDriverLiterals(sql: string): DerivedText {
@@ -41,7 +41,7 @@ function literalOf(text: string, to: 'bytea' | 'array'): string | null {
   try {
     if (to === 'bytea') return text.startsWith('\\x') ? `from_hex('${readBytes(text).toString('hex')}')` : null;
     if (!text.trimStart().startsWith('{')) return null;
-    return `[${readArray(text)
+    return `ARRAY[${readArray(text)
       .map((one) => (one === null ? 'NULL' : quoteLiteral(one)))
       .join(', ')}]`;
   } catch (error) {

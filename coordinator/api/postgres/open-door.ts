@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { ByteBudget } from '#shared/byte-budget.ts';
+import { systemClock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
 import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
@@ -12,7 +13,7 @@ import * as messages from './server-messages.ts';
 import { enter, type Entered } from './sign-in.ts';
 import { welcome, type Startup } from './startup.ts';
 import { TlsEntry } from './tls-entry.ts';
-import { errorFields, WireError } from './wire-error.ts';
+import { errorFields, SessionOver, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
@@ -128,11 +129,31 @@ async function serveSession(
   entered: Entered,
   { socket, reader, writer, startup }: Client,
 ): Promise<void> {
-  const { session, check } = entered;
-  using connection = new Connection(door, entered, { reader, writer });
-  const principal = JSON.stringify([session.tenant, session.principal]);
-  using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
-  connection.backendPid = backend.pid;
+  const { session, caller, check } = entered;
+  const { tenant, principal } = session;
+  const { connections } = door.sessions;
+  const pid = connections.freePid();
+  using connection = new Connection(door, entered, { reader, writer }, pid);
+  using backend = door.backends.open(JSON.stringify([tenant, principal]), startup.hasLongKey, {
+    pid,
+    cancel: () => connection.cancel('the client cancelled it'),
+  });
+  using _seen = connections.add({
+    pid,
+    tenant,
+    principal,
+    username: caller.claims.preferred_username,
+    address: socket.remoteAddress ?? '',
+    port: socket.remotePort ?? 0,
+    sinceMs: systemClock.nowMs(),
+    program: () => connection.program,
+    state: () => connection.state,
+    cancel: (reason) => connection.cancel(reason),
+    end: () => {
+      connection.cancel(ENDED);
+      reader.interrupt(new SessionOver(ENDED));
+    },
+  });
   using _watched = door.idle.add({ reader, check, isInTransaction: () => connection.isInTransaction });
   socket.once('close', () => connection.cancel('the client has disconnected'));
   const statuses = {
@@ -144,6 +165,8 @@ async function serveSession(
   writer.push(messages.backendKey(backend.pid, backend.secret));
   await connection.serve();
 }
+
+const ENDED = 'terminating connection due to administrator command';
 
 /** The settings that Postgres reports to every client. */
 const STATUSES = {

@@ -45,6 +45,7 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
     reader: new WireReader(stream),
     writer: new WireWriter(stream),
     memory: new ConnectionMemory(new ByteBudget(0), 't'),
+    pid: 1,
   };
   return { statements: new Statements(door, entered, wire), ran };
 }

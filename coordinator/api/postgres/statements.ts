@@ -12,7 +12,7 @@ import type { DoorCursors, StatementRequest } from '../../query/query-service.ts
 import type { DoorSink } from '../../sink/result-sink.ts';
 import { withoutPrepared, withPrepared, type SessionState } from '../../session/session.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
-import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
+import { BEGIN, BEGINS, CHANGES, COMMITS, ENDS, RECOVERS, ROLLBACK, SAVEPOINTS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
 import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
@@ -24,7 +24,7 @@ import { TextReader } from './text-reader.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
 import { LEAVING } from './idle-watch.ts';
-import { SessionOver, StatementError, WireError } from './wire-error.ts';
+import { aborted, SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -56,11 +56,11 @@ export class Statements {
   readonly #reader: WireReader;
   readonly #writer: WireWriter;
   readonly #memory: ConnectionMemory;
+  /** The number by which others cancel its statements. */
+  readonly #pid: number;
   readonly texts: TextReader;
   /** COPYs from the client that have begun to take its rows. */
   copiesBegun = 0;
-  /** The number by which others cancel its statements. */
-  backendPid = 0;
   readonly #reported = new ReportedSettings();
   /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
@@ -71,13 +71,19 @@ export class Statements {
   constructor(
     door: PostgresDoor,
     entered: Entered,
-    wire: { readonly reader: WireReader; readonly writer: WireWriter; readonly memory: ConnectionMemory },
+    wire: {
+      readonly reader: WireReader;
+      readonly writer: WireWriter;
+      readonly memory: ConnectionMemory;
+      readonly pid: number;
+    },
   ) {
     this.#door = door;
     this.#entered = entered;
     this.#reader = wire.reader;
     this.#writer = wire.writer;
     this.#memory = wire.memory;
+    this.#pid = wire.pid;
     this.texts = new TextReader(door.texts, entered.session, (work) => this.#abortable(work));
   }
 
@@ -99,6 +105,13 @@ export class Statements {
   /** Tells the client settings that it has not been told, or that have changed. */
   reportSettings(): void {
     this.#writer.push(...this.#reported.changed(this.#session, this.#door.config));
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+  get program(): string {
+    return programOf(this.#session, this.#door.config) ?? '';
   }
 
   /** Cancels the statement that runs, if one does. */
@@ -302,7 +315,7 @@ export class Statements {
         caller,
         session,
         transaction,
-        backendPid: this.backendPid,
+        backendPid: this.#pid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
@@ -385,9 +398,3 @@ export class Statements {
     }
   }
 }
-
-const BEGIN = { sql: 'BEGIN', parameters: null } as const;
-const ROLLBACK = { sql: 'ROLLBACK', parameters: null } as const;
-
-const aborted = (): WireError =>
-  new WireError('25P02', 'current transaction is aborted, commands ignored until end of transaction block');

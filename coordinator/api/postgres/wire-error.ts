@@ -28,6 +28,10 @@ export class SyncLost extends WireError {}
 /** Messages of another order or form than the protocol has. */
 export const protocolViolation = (message: string): WireError => new WireError('08P01', message);
 
+/** The error of a statement in a transaction that has failed. */
+export const aborted = (): WireError =>
+  new WireError('25P02', 'current transaction is aborted, commands ignored until end of transaction block');
+
 type Place = {
   readonly sql: string;
   readonly offset: number;

@@ -1,9 +1,10 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { numberOfText } from './casts.ts';
+import { castAs, constantText, numberOfText } from './casts.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
 import { join, form, words, type Sql } from './parts.ts';
+import { isPrivilegeFunction, writePrivilege } from './privileges.ts';
 import type { WritePlace, Typed } from './scope.ts';
 import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
 
@@ -17,7 +18,11 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
   if (names.length > 2) throw new NotRead(names.join('.'));
   const known = Object.hasOwn(PG_FUNCTIONS, name) ? PG_FUNCTIONS[name] : undefined;
   if (known !== undefined) {
-    const written = args.map((arg) => write(arg, place));
+    const written = args.map((arg, i) =>
+      i === 0 && known.first !== undefined && constantText(arg) !== undefined
+        ? castAs(known.first, { node: arg, write: () => write(arg, place) }, place)
+        : write(arg, place),
+    );
     return {
       sql: filled(
         known,
@@ -27,6 +32,7 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
       type: known.type === '' ? (written[0]?.type ?? null) : known.type,
     };
   }
+  if (isPrivilegeFunction(name)) return writePrivilege(name, args, place, write);
   if (/^to_reg(?:class|type|proc|namespace|role)$/.test(name)) {
     const type = name.slice('to_'.length);
     const [value] = args.map((arg) => write(arg, place).sql);
@@ -109,7 +115,7 @@ function filled({ text: template }: Known, args: readonly Sql[], place: WritePla
   });
   const parts: PostgresPart[] = [];
   for (const piece of own.split(/(\$\d)/)) {
-    if (/^\$\d$/.test(piece)) parts.push(...(args[Number(piece[1]) - 1] ?? words('NULL')));
+    if (/^\$\d$/.test(piece)) for (const part of args[Number(piece[1]) - 1] ?? words('NULL')) parts.push(part);
     else if (piece !== '') parts.push({ text: piece, at: null });
   }
   return parts;

@@ -183,6 +183,11 @@ function operator(of: JsonObject, place: WritePlace): Typed {
       return binary(name, left, { right: right(), node: nodeOf(of['rexpr']) }, place);
     case 'AEXPR_LIKE':
     case 'AEXPR_ILIKE': {
+      // A pattern without signs is a name, by which rows are picked.
+      const constant = name === '~~' ? constantText(nodeOf(of['rexpr'])) : undefined;
+      if (constant !== undefined && constant !== '' && !/[%_\\]/.test(constant)) {
+        return { sql: form`(${own} = ${right().sql})`, type: 'bool' };
+      }
       const pattern = patternOf(nodeOf(of['rexpr']), place);
       return { sql: form`(${own} ${LIKES[name] ?? 'LIKE'} ${pattern})`, type: 'bool' };
     }
@@ -212,8 +217,15 @@ function patternOf(node: Node, place: WritePlace): Sql {
   const args = node.kind === 'FuncCall' ? nodesOf(node.of['args']) : [];
   const [pattern, escape] = args;
   const isEscaped = namesIn(node.of['funcname']).at(-1) === 'like_escape' && args.length === 2;
-  if (!isEscaped || pattern === undefined || escape === undefined) return writeExpression(node, place).sql;
+  if (!isEscaped || pattern === undefined || escape === undefined)
+    return withEscape(node, writeExpression(node, place));
   return form`${writeExpression(pattern, place).sql} ESCAPE ${writeExpression(escape, place).sql}`;
+}
+
+/** A pattern with Postgres' own escape, which DuckDB has not. */
+function withEscape(node: Node, { sql }: Pick<Typed, 'sql'>): Sql {
+  const constant = constantText(node);
+  return constant === undefined || constant.includes('\\') ? form`${sql} ESCAPE '\\'` : sql;
 }
 
 function binary(
@@ -228,7 +240,9 @@ function binary(
     const value = left.type === 'unknown' || left.type === 'text' ? left.sql : form`CAST(${left.sql} AS VARCHAR)`;
     return { sql: form`(${match[0]}regexp_matches(${value}, ${right.sql}${match[1]}))`, type: 'bool' };
   }
-  if (LIKES[name] !== undefined) return { sql: form`(${left.sql} ${LIKES[name] ?? ''} ${right.sql})`, type: 'bool' };
+  if (LIKES[name] !== undefined) {
+    return { sql: form`(${left.sql} ${LIKES[name] ?? ''} ${withEscape(node, right)})`, type: 'bool' };
+  }
   if (COMPARISONS.has(name)) {
     return { sql: form`(${left.sql} ${name} ${compared(node, left.type, place)})`, type: 'bool' };
   }

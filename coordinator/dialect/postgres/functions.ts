@@ -2,7 +2,12 @@
  * Functions of Postgres' catalog as SQL over its relations. `$1` is an argument; one that is left out is NULL. `_` begins the names that a text
  * gives: each use of it gets its own.
  */
-export type Known = { readonly text: string; readonly type: string };
+export type Known = {
+  readonly text: string;
+  readonly type: string;
+  /** The type of a first argument that is a constant text. */
+  readonly first?: 'regclass' | 'regnamespace';
+};
 
 const one = (type: string, text: string): Known => ({ text, type });
 const of = (type: string, column: string, relation: string, key = 'oid'): Known =>
@@ -31,7 +36,7 @@ const INDEX_DEFINITION = `(SELECT CASE WHEN coalesce($2, 0) = 0
   THEN CASE WHEN $3 AND _k.schema = current_schema() THEN _k.shortdef ELSE _k.indexdef END ELSE _k.columns[$2] END
   FROM pg_catalog.skein_keys AS _k WHERE _k.indexrelid = $1)`;
 
-const SIZE = of('int8', 'bytes', 'skein_sizes');
+const SIZE: Known = { ...of('int8', 'bytes', 'skein_sizes'), first: 'regclass' };
 const NO_TEXT = one('text', 'CAST(NULL AS VARCHAR)');
 const YES = whenThere('bool', 'true');
 
@@ -57,7 +62,7 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   pg_get_expr: one('text', '$1'),
   pg_get_constraintdef: of('text', 'condef', 'skein_keys', 'conoid'),
   pg_get_indexdef: one('text', INDEX_DEFINITION),
-  pg_get_viewdef: NO_TEXT,
+  pg_get_viewdef: { ...of('text', 'definition', 'skein_views'), first: 'regclass' },
   pg_get_functiondef: NO_TEXT,
   pg_get_function_sqlbody: NO_TEXT,
   pg_get_function_arguments: of('text', 'arguments', 'skein_functions'),
@@ -91,25 +96,32 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   pg_database_size: one('int8', 'CAST(NULL AS BIGINT)'),
   pg_tablespace_size: one('int8', 'CAST(NULL AS BIGINT)'),
   pg_tablespace_location: whenThere('text', `''`),
-  has_table_privilege: YES,
-  has_any_column_privilege: YES,
-  has_column_privilege: YES,
-  has_schema_privilege: YES,
-  has_database_privilege: YES,
   has_function_privilege: YES,
   has_type_privilege: YES,
   has_sequence_privilege: YES,
   has_language_privilege: YES,
-  has_tablespace_privilege: YES,
-  pg_has_role: YES,
-  row_security_active: whenThere('bool', 'false'),
+  has_tablespace_privilege: whenThere('bool', 'false'),
+  // A role is one's own, or one that is not seen here.
+  pg_has_role: one(
+    'bool',
+    `(CASE WHEN $1 IS NOT NULL THEN CAST($1 AS VARCHAR) IN (current_user, '10') AND ($3 IS NULL OR CAST($2 AS VARCHAR) IN (current_user, '10')) END)`,
+  ),
+  row_security_active: { ...of('bool', 'relrowsecurity', 'pg_class'), first: 'regclass' },
   pg_is_in_recovery: one('bool', 'false'),
   pg_is_wal_replay_paused: one('bool', 'false'),
   pg_is_other_temp_schema: whenThere('bool', 'false'),
   pg_my_temp_schema: one('oid', 'CAST(0 AS BIGINT)'),
   pg_relation_is_publishable: whenThere('bool', 'false'),
-  pg_relation_is_updatable: whenThere('int4', '28'),
-  pg_column_is_updatable: whenThere('bool', 'true'),
+  // INSERT, UPDATE and DELETE, as bits.
+  pg_relation_is_updatable: {
+    type: 'int4',
+    text: `(SELECT CASE WHEN _r.relkind = 'r' AND _r.oid >= 16384 THEN 28 ELSE 0 END FROM pg_catalog.pg_class AS _r WHERE _r.oid = $1)`,
+    first: 'regclass',
+  },
+  pg_column_is_updatable: {
+    ...one('bool', `(SELECT _r.relkind = 'r' AND _r.oid >= 16384 FROM pg_catalog.pg_class AS _r WHERE _r.oid = $1)`),
+    first: 'regclass',
+  },
   pg_postmaster_start_time: one('timestamptz', 'now()'),
   pg_conf_load_time: one('timestamptz', 'now()'),
   quote_ident: whenThere(

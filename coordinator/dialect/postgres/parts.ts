@@ -10,7 +10,8 @@ export function form(strings: TemplateStringsArray, ...values: readonly (Sql | s
     if (text !== '') parts.push({ text, at: null });
     const value = values[i];
     if (typeof value === 'string') parts.push({ text: value, at: null });
-    else if (value !== undefined) parts.push(...value);
+    // One by one: a list of names has more parts than a call takes arguments.
+    else for (const part of value ?? []) parts.push(part);
   }
   return parts;
 }

@@ -6,7 +6,15 @@ import { writeExpression } from './expressions.ts';
 import { figureName } from './figure-name.ts';
 import { writeSource } from './sources.ts';
 import { join, form, words, type Sql } from './parts.ts';
-import { openScope, type Column, type WritePlace, type WriterScope, type Typed, type Written } from './scope.ts';
+import {
+  openScope,
+  type Column,
+  type FromItem,
+  type WritePlace,
+  type WriterScope,
+  type Typed,
+  type Written,
+} from './scope.ts';
 import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, textIn, type Node } from './tree.ts';
 import { isNumbered } from '../../binding/pg-types.ts';
 
@@ -174,24 +182,34 @@ function targetOf(of: JsonObject, place: WritePlace, isTop: boolean): Target | T
   return { sql: form`${shown.sql}${alias}`, columns: [{ name, type: shown.type === 'unknown' ? 'text' : shown.type }] };
 }
 
-/** Columns of a star, one by one where they must be shown otherwise. */
+/**
+ * Columns of a star, one by one where they are known: those of the result must perhaps be shown otherwise, and a star anywhere has all columns of
+ * all relations made.
+ */
 function starOf(parts: readonly string[], place: WritePlace, isTop: boolean): Target | Target[] {
   const [, table] = parts.toReversed();
   const sources = place.scope.sources.filter(({ alias }) => table === undefined || alias === table);
   const columns = sources.every((source) => source.columns !== null)
     ? sources.flatMap((source) => source.columns ?? [])
     : null;
-  const isPlain =
-    !isTop || columns === null || !columns.some(({ type }) => type !== null && (isNumbered(type) || isVector(type)));
+  const isPlain = columns === null || place.scope.isMerged || !sources.every(isSpelled);
   if (isPlain)
     return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), columns };
   return sources.flatMap(({ alias, columns: its }) =>
     (its ?? []).map(({ name, type }) => {
       const value: Typed = { sql: words(`${quoteIdentifier(alias)}.${quoteIdentifier(name)}`), type };
-      return { sql: form`${shownValue(value, place).sql} AS ${quoteIdentifier(name)}`, columns: [{ name, type }] };
+      const shown = isTop ? shownValue(value, place) : value;
+      return { sql: form`${shown.sql} AS ${quoteIdentifier(name)}`, columns: [{ name, type }] };
     }),
   );
 }
+
+/** Whether each column of a source has a name that no other one has. */
+const isSpelled = ({ alias, columns }: FromItem): boolean =>
+  alias !== '' &&
+  columns !== null &&
+  columns.length > 0 &&
+  new Set(columns.map(({ name }) => name)).size === columns.length;
 
 /** A value of the result: names of what numbers mean, and vectors as Postgres prints them. */
 function shownValue(value: Typed, place: WritePlace): Typed {

@@ -15,11 +15,18 @@ export type FromItem = {
 
 export type WriterScope = {
   readonly sources: FromItem[];
+  /** USING or NATURAL makes one column of two. */
+  isMerged: boolean;
   readonly parent: WriterScope | null;
   readonly common: Map<string, readonly Column[] | null>;
 };
 
-export const openScope = (parent: WriterScope | null): WriterScope => ({ sources: [], parent, common: new Map() });
+export const openScope = (parent: WriterScope | null): WriterScope => ({
+  sources: [],
+  isMerged: false,
+  parent,
+  common: new Map(),
+});
 
 /** The columns of a query that WITH defines; undefined = none has the name. */
 export function commonTable(name: string, scope: WriterScope | null): readonly Column[] | null | undefined {

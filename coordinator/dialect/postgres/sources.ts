@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { elementOf, writeExpression } from './expressions.ts';
+import { duckDbType } from '../../binding/pg-types.ts';
 import { at, join, form, words, type Sql } from './parts.ts';
 import { commonTable, type Column, type FromItem, type Typed, type WritePlace } from './scope.ts';
 import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
@@ -78,6 +79,7 @@ function rangeSubselect(of: JsonObject, place: WritePlace): Sql {
 /** The names that a subquery in FROM sees. */
 const outside = ({ scope }: WritePlace): WritePlace['scope'] => ({
   sources: [],
+  isMerged: false,
   parent: scope.parent,
   common: scope.common,
 });
@@ -94,6 +96,16 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   if (relation !== undefined && nodesOf(call.of['args']).length === 0) {
     add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
     return words(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
+  }
+  const none = Object.hasOwn(WITHOUT_ROWS, name) ? WITHOUT_ROWS[name] : undefined;
+  if (none !== undefined) {
+    const known = [...none, ...(of['ordinality'] === true ? ([['ordinality', 'int8']] as const) : [])];
+    const columns = known.map(([column, type]) => ({ name: column, type }));
+    add(place, { alias: alias?.name ?? name, columns, relation: null }, alias?.columns);
+    const nulls = known.map(
+      ([column, type]) => `CAST(NULL AS ${duckDbType(type) ?? 'VARCHAR'}) AS ${quoteIdentifier(column)}`,
+    );
+    return words(`(SELECT ${nulls.join(', ')} WHERE false)${aliasSql(alias ?? { name, columns: [] })}`);
   }
   const args = nodesOf(call.of['args']).map((arg) => writeExpression(arg, place));
   const isOrdinal = of['ordinality'] === true;
@@ -118,6 +130,44 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   return form`LATERAL (SELECT ${join([...unnested, ...numbers], ', ')}) AS ${quoteIdentifier(given)}`;
 }
 
+/** Functions that have no rows here, with their columns: no table is a partition or published, and nothing has a list of rights or options. */
+const WITHOUT_ROWS: Readonly<Record<string, readonly (readonly [name: string, type: string])[]>> = {
+  pg_partition_ancestors: [['relid', 'regclass']],
+  pg_partition_tree: [
+    ['relid', 'regclass'],
+    ['parentrelid', 'regclass'],
+    ['isleaf', 'bool'],
+    ['level', 'int4'],
+  ],
+  pg_get_publication_tables: [
+    ['pubid', 'oid'],
+    ['relid', 'oid'],
+    ['attrs', 'int2vector'],
+    ['qual', 'text'],
+  ],
+  aclexplode: [
+    ['grantor', 'oid'],
+    ['grantee', 'oid'],
+    ['privilege_type', 'text'],
+    ['is_grantable', 'bool'],
+  ],
+  pg_options_to_table: [
+    ['option_name', 'text'],
+    ['option_value', 'text'],
+  ],
+  pg_listening_channels: [['pg_listening_channels', 'text']],
+  pg_tablespace_databases: [['pg_tablespace_databases', 'oid']],
+  pg_sequence_parameters: [
+    ['start_value', 'int8'],
+    ['minimum_value', 'int8'],
+    ['maximum_value', 'int8'],
+    ['increment', 'int8'],
+    ['cycle_option', 'bool'],
+    ['cache_size', 'int8'],
+    ['data_type', 'oid'],
+  ],
+};
+
 type List = { readonly sql: Sql; readonly type: string | null };
 
 /** The lists that a function gives, and the types of their elements: one, but of `unnest` as many as it takes. */
@@ -137,8 +187,6 @@ function listOf(name: string, args: readonly Sql[]): Sql | undefined {
   if (name === 'unnest' && more.length === 0) return first;
   if (name === 'generate_series') return form`generate_series(${join(args, ', ')})`;
   if (name === 'generate_subscripts') return form`range(1, len(${first}) + 1)`;
-  // No table is a partition.
-  if (name === 'pg_partition_ancestors' || name === 'pg_partition_tree') return form`CAST([] AS BIGINT[])`;
   if (name === 'string_to_table') return form`string_split(${join(args, ', ')})`;
   return undefined;
 }
@@ -155,8 +203,9 @@ function joinOf(of: JsonObject, place: WritePlace): Sql {
   if (word === undefined || of['alias'] !== undefined) throw new NotRead('a join');
   const left = writeSource(nodeOf(of['larg']), place);
   const right = writeSource(nodeOf(of['rarg']), place);
-  if (of['isNatural'] === true) return form`(${left} NATURAL ${word} ${right})`;
   const using = namesIn(of['usingClause']);
+  place.scope.isMerged ||= of['isNatural'] === true || using.length > 0;
+  if (of['isNatural'] === true) return form`(${left} NATURAL ${word} ${right})`;
   if (using.length > 0) return form`(${left} ${word} ${right} USING (${using.map(quoteIdentifier).join(', ')}))`;
   if (of['quals'] === undefined) return form`(${left} CROSS JOIN ${right})`;
   const { sql: condition } = writeExpression(nodeOf(of['quals']), place);

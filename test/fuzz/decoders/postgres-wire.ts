@@ -214,7 +214,7 @@ export const POSTGRES_MESSAGES: Decoder = {
     using scripted = scriptedDoor();
     const stream = sent(input);
     const wire = { reader: new WireReader(stream), writer: new WireWriter(stream) };
-    await told(new Connection(scripted.door, entered, wire).serve());
+    await told(new Connection(scripted.door, entered, wire, 1).serve());
   },
   errors: ['INVALID_REQUEST', 'QUERY_CANCELLED'],
 };

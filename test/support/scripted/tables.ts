@@ -52,6 +52,7 @@ export const tablesAlone = (tables: TableSource): QueryTables => ({
   kept: NOTHING_MADE,
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
   metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
+  hasPostgresViews: false,
   schemaView: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
   pgRows: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
 });
@@ -122,6 +123,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
       return { kind: 'rows', rows, policies: NO_POLICIES };
     },
     metadataRows: (request) => metadataRows(NO_FILES, SCRIPTED_ASKER.tenant, 2 ** 20).metadataRows(request),
+    hasPostgresViews: false,
     schemaView: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
     pgRows: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
     nearest: ({ table }) => {

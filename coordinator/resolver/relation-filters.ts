@@ -1,0 +1,125 @@
+import { isObject } from '#shared/iceberg/type.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { textOf } from '../plan/json-node.ts';
+import { isNumberColumn, isSchemaColumn, OF_RELATION, OF_SCHEMA } from '../binding/pg-rows.ts';
+import type { WantedConstant } from '../binding/schema-views.ts';
+import type { Condition, FoundView, From } from './found-views.ts';
+
+type Lists = readonly (readonly WantedConstant[])[];
+
+/**
+ * Hands wishes for tables and schemas from relation to relation of `pg_catalog` along the numbers that a query compares:
+ *
+ *     pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relname = 't'       a has rows of tables called t alone
+ *     pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 's'   c has rows of that schema alone
+ *     pg_attribute a WHERE a.attrelid = 't'::regclass                                  a as above
+ *
+ * A condition narrows only the relations whose rows must fulfil it to be seen; it never hands a wish to another one. `outer` are the queries
+ * around a subquery: their wishes come in, none goes out.
+ */
+export function wantRelations(own: From, outer: readonly From[]): void {
+  if (!own.views.some(isOfCatalog)) return;
+  const scopes = [own, ...outer];
+  for (const { condition, views: narrowed } of own.conditions) wantNamed(condition, narrowed, scopes);
+  const pairs = own.conditions.flatMap((one) => pairsOf(one, scopes));
+  for (let round = 0; round <= own.views.length; round += 1) for (const pair of pairs) hand(pair);
+}
+
+const isOfCatalog = ({ places }: FoundView): boolean => places[0] === '';
+
+type Place = { readonly view: FoundView; readonly column: string };
+type Pair = { readonly from: Place; readonly to: Place };
+
+/** The two columns of an equality, in each direction in which it narrows. */
+function pairsOf({ condition, views: narrowed }: Condition, scopes: readonly From[]): readonly Pair[] {
+  if (condition['type'] !== 'COMPARE_EQUAL') return [];
+  const [left, right] = [condition['left'], condition['right']].map((side) => placeOf(side, scopes));
+  if (left === undefined || right === undefined || left.view === right.view) return [];
+  return [
+    { from: left, to: right },
+    { from: right, to: left },
+  ].filter(({ to }) => narrowed.includes(to.view));
+}
+
+/** The relation and column that a qualified reference means, in the nearest FROM that has its name. */
+function placeOf(side: Json | undefined, scopes: readonly From[]): Place | undefined {
+  if (!isColumnNode(side)) return undefined;
+  const [column = '', table] = (side['column_names'] as readonly string[]).toReversed().map(foldIdentifier);
+  if (table === undefined) return undefined;
+  const scope = scopes.find(({ names, views }) => names.has(table) || views.some(({ alias }) => alias === table));
+  if (scope === undefined || scope.names.has(table)) return undefined;
+  const found = scope.views.filter(({ alias }) => alias === table);
+  const [view] = found;
+  return found.length === 1 && view !== undefined && isOfCatalog(view) ? { view, column } : undefined;
+}
+
+function hand({ from, to }: Pair): void {
+  if (from.view.name === 'pg_namespace' && from.column === 'oid' && isSchemaColumn(to.view.name, to.column)) {
+    give(to.view, OF_SCHEMA, from.view.wanted.get('nspname'));
+    return;
+  }
+  if (!isNumberColumn(from.view.name, from.column) || !isNumberColumn(to.view.name, to.column)) return;
+  const { name, wanted } = from.view;
+  give(to.view, OF_RELATION, wanted.get(OF_RELATION) ?? (name === 'pg_class' ? wanted.get('relname') : undefined));
+  give(to.view, OF_SCHEMA, wanted.get(OF_SCHEMA));
+  if (to.view.places.includes(to.column)) give(to.view, to.column, wanted.get(from.column));
+}
+
+function give({ wanted }: FoundView, filter: string, lists: Lists | undefined): void {
+  if (lists !== undefined && !wanted.has(filter)) wanted.set(filter, lists);
+}
+
+/** The wish of `a.attrelid = 't'::regclass`, which the dialect writes as a query of `pg_class` by the name. */
+function wantNamed({ type, left, right }: JsonObject, narrowed: readonly FoundView[], scopes: readonly From[]): void {
+  if (type !== 'COMPARE_EQUAL') return;
+  for (const [own, other] of [
+    [left, right],
+    [right, left],
+  ]) {
+    const place = placeOf(own, scopes);
+    if (place === undefined || !narrowed.includes(place.view)) continue;
+    if (isNumberColumn(place.view.name, place.column)) give(place.view, OF_RELATION, nameIn(other));
+  }
+}
+
+function nameIn(value: Json | undefined): Lists | undefined {
+  if (!isObject(value)) return undefined;
+  const [query] = value['type'] === 'OPERATOR_COALESCE' ? (value['children'] as readonly Json[]) : [value];
+  if (!isObject(query) || query['class'] !== 'SUBQUERY' || query['subquery_type'] !== 'SCALAR') return undefined;
+  const select = isObject(query['subquery']) ? query['subquery']['node'] : undefined;
+  if (!isObject(select) || select['type'] !== 'SELECT_NODE' || !isOneOf(select['from_table'])) return undefined;
+  const where = select['where_clause'];
+  const parts =
+    isObject(where) && where['type'] === 'CONJUNCTION_AND' ? (where['children'] as readonly Json[]) : [where];
+  for (const part of parts) {
+    if (!isObject(part) || part['type'] !== 'COMPARE_EQUAL' || !isColumnNode(part['left'])) continue;
+    const constant = constantOf(part['right']);
+    const column = (part['left']['column_names'] as readonly string[]).at(-1);
+    if (constant !== undefined && column === 'relname') return [[constant]];
+  }
+  return undefined;
+}
+
+/** `pg_class JOIN pg_namespace` */
+function isOneOf(table: Json | undefined): boolean {
+  if (!isObject(table) || table['type'] !== 'JOIN' || table['join_type'] !== 'INNER') return false;
+  const { left } = table;
+  return isObject(left) && textOf(left['table_name']) === 'pg_class' && textOf(left['schema_name']) === 'pg_catalog';
+}
+
+export const isColumnNode = (value: Json | undefined): value is JsonObject =>
+  isObject(value) && value['class'] === 'COLUMN_REF';
+
+/** A constant text, or one that is cast to VARCHAR; undefined for anything else. */
+export function constantOf(value: Json | undefined): WantedConstant | undefined {
+  if (!isObject(value)) return undefined;
+  const { child, cast_type: cast, query_location: location } = value;
+  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantOf(child) : undefined;
+  const constant = value['class'] === 'CONSTANT' ? value['value'] : undefined;
+  if (!isObject(constant) || constant['is_null'] !== false) return undefined;
+  const type = constant['type'];
+  const text = constant['value'];
+  if (!isObject(type) || type['id'] !== 'VARCHAR' || typeof text !== 'string') return undefined;
+  return { text, location: typeof location === 'number' ? location : null };
+}

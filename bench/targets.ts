@@ -287,7 +287,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     result: 'browse',
-    what: 'the slowest of \\dt, \\d, getTables, getColumns, count of pg_attribute, the first of each, ms',
+    what: 'the slowest of psql’s tables and table, getTables, getColumns, count of pg_attribute, each asked first, ms',
     figure: (all) => Math.max(...toolsOf(all).questions.map(({ firstMs }) => firstMs)),
     atMost: 1_000,
   },

@@ -57,8 +57,11 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'attack',
-    what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; the times of refused sign-ins; ten minutes of one tenant against another, from a new seed',
-    scripts: ['test:full -- test/attack catalog/principal/refusal-times', 'attack -- --minutes 10'],
+    what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; the times of refused sign-ins; a first sync of 10,000 users by SCIM, and pages of 100,000; ten minutes of one tenant against another, from a new seed',
+    scripts: [
+      'test:full -- test/attack catalog/principal/refusal-times catalog/scim/scim-load',
+      'attack -- --minutes 10',
+    ],
   },
   {
     name: 'hosts',

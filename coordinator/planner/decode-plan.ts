@@ -260,7 +260,8 @@ function decodeLimit(json: Json | undefined): Limit {
     case 'UNSET':
       return { kind: 'none' };
     case 'CONSTANT_VALUE':
-      return { kind: 'rows', rows: Number(node['constant_integer'] ?? 0) };
+      // LIMIT ALL and LIMIT NULL are 2^62; no table has as many rows.
+      return { kind: 'rows', rows: Math.min(Number(node['constant_integer'] ?? 0), Number.MAX_SAFE_INTEGER) };
     case 'CONSTANT_PERCENTAGE':
       return { kind: 'percent', percent: Number(node['constant_percentage']) };
     case 'EXPRESSION_VALUE':

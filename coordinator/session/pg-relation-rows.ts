@@ -22,6 +22,7 @@ import { ownRepresentation } from '../binding/view-definition.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
 import type { Relation } from '../catalog-client/relation.ts';
 import type { CatalogList, WantedPlaces } from '../catalog-client/relation-lists.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -57,14 +58,36 @@ export const pgRelations = (parts: Parts): PgRelations => ({
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
-    const found = [
-      await encodeRows(about, pagesOf(builtIn(relation, made, request), request.signal), parts.take),
-      ...(await ofObjects(request, made, parts)),
-    ];
+    const found = [await builtInRows(relation, request, made, parts), ...(await ofObjects(request, made, parts))];
     request.signal.throwIfAborted();
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
 });
+
+/** The block under which rows of what is built in are kept. */
+const BUILT_IN: RelationBlock = [];
+
+/** The rows that Postgres has by itself: all are kept as they were encoded, and some are looked for each time. */
+async function builtInRows(
+  relation: PgRelation,
+  request: PgRowsRequest,
+  made: readonly PgColumn[],
+  { encoded, take }: Parts,
+): Promise<TableRows> {
+  const about = { title: request.title, columns: made };
+  const encode = (): Promise<TableRows> =>
+    encodeRows(about, pagesOf(builtIn(relation, made, request), request.signal), take);
+  if (ofColumns(request.filters).length > 0) return encode();
+  const key = JSON.stringify([request.schema, request.pg, made.map(({ name }) => name)]);
+  const known = encoded.get(BUILT_IN, key);
+  if (known !== undefined) {
+    take(known.bytes);
+    return known;
+  }
+  const rows = await encode();
+  encoded.keep(BUILT_IN, key, rows);
+  return rows;
+}
 
 /** The rows that Postgres has by itself, those of some numbers or names where a query wants these alone. */
 function* builtIn(

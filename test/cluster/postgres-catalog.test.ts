@@ -237,6 +237,13 @@ test('privileges are what the caller may do', async () => {
   } finally {
     await limited.end();
   }
+  const byParameter = 'SELECT has_table_privilege($1, $2) AS may, pg_get_viewdef($3) AS text';
+  const [[number]] = (await rows(`SELECT 'customers'::regclass::oid`)) as [[number]];
+  for (const named of ['customers', `${SCHEMA}.customers`, String(number)]) {
+    expect((await client.query(byParameter, [named, 'SELECT', 'v'])).rows).toEqual([
+      { may: true, text: 'SELECT id FROM customers;' },
+    ]);
+  }
   const byRow = `SELECT relname, has_table_privilege(oid, 'SELECT'), has_table_privilege(oid, 'TRUNCATE') FROM pg_class
     WHERE relname IN ('customers', 'v') ORDER BY 1`;
   expect(await rows(byRow)).toContainEqual(['v', true, false]);

@@ -51,6 +51,14 @@ const OWN: Readonly<
     ],
     text: 'select word, catcode::text, barelabel::text, catdesc, baredesc from pg_get_keywords() order by 1',
   },
+  ts_token_type: {
+    columns: [
+      ['tokid', 'int4'],
+      ['alias', 'text'],
+      ['description', 'text'],
+    ],
+    text: `select tokid::text, alias, description from ts_token_type('default') order by tokid`,
+  },
   skein_types: {
     columns: [
       ['oid', 'oid'],
@@ -72,6 +80,10 @@ const OWN: Readonly<
 /** Types whose text is that of a name, where the number is what joins. */
 const NUMBERED = new Set(['regproc', 'regprocedure', 'regtype', 'regclass', 'regoper', 'regnamespace', 'regrole']);
 
+/** Numbers in their order, as Postgres has them: who looks for a type by what it does (ADBC) takes the first that it is told. */
+const orderOf = (columns: readonly (readonly [name: string, type: string])[]): string =>
+  columns.map(([name, type]) => (/^(?:oid|int[248])$/.test(type) ? `r."${name}"` : `r."${name}"::text`)).join(', ');
+
 type Column = { readonly relation: string; readonly name: string; readonly type: string };
 
 async function make(): Promise<void> {
@@ -92,7 +104,7 @@ async function make(): Promise<void> {
     const relation = relations[`pg_catalog.${name}`];
     if (relation === undefined) throw new Error(`no relation ${name}`);
     const list = relation.columns.map(([column, type]) => `"${column}"${NUMBERED.has(type) ? '::oid' : ''}::text`);
-    const text = `select ${list.join(', ')} from pg_catalog.${name} where ${condition} order by ${relation.columns.map(([c]) => `"${c}"::text`).join(', ')}`;
+    const text = `select ${list.join(', ')} from pg_catalog.${name} as r where ${condition} order by ${orderOf(relation.columns)}`;
     const { rows } = await client.query<(string | null)[]>({ text, rowMode: 'array' });
     relation.rows = rows;
   }

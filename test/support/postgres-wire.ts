@@ -133,7 +133,10 @@ export function shown({ type, body }: ServerMessage): string {
   const text = (): string => body.toString('utf8').replaceAll('\0', '');
   if (type === 'C' || type === 'Z') return `${type} ${text()}`;
   if (type === 'E' || type === 'N') return `${type} ${fieldsOf(body).get('C') ?? ''}`;
-  if (type === 'D') return `D ${valuesOf(body).join('|')}`;
+  if (type === 'D')
+    return `D ${rowOf(body)
+      .map((value) => value ?? 'NULL')
+      .join('|')}`;
   return type === 'T' ? `T ${namesOf(body).join(',')}` : type;
 }
 
@@ -145,12 +148,13 @@ export function fieldsOf(body: Buffer): ReadonlyMap<string, string> {
   return new Map(fields.map((field) => [field.slice(0, 1), field.slice(1)]));
 }
 
-function valuesOf(body: Buffer): readonly string[] {
+/** The values of a DataRow whose columns come in text. */
+export function rowOf(body: Buffer): readonly (string | null)[] {
   let at = 2;
   return Array.from({ length: body.readInt16BE(0) }, () => {
     const length = body.readInt32BE(at);
     at += 4 + Math.max(length, 0);
-    return length < 0 ? 'NULL' : body.toString('utf8', at - length, at);
+    return length < 0 ? null : body.toString('utf8', at - length, at);
   });
 }
 

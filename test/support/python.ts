@@ -20,6 +20,8 @@ const ENVIRONMENTS = {
   helm: { requirements: 'test/support/helm-requirements.txt', folder: '.cache/venv-helm' },
   seaweedfs: { requirements: 'test/support/seaweedfs-requirements.txt', folder: '.cache/venv-seaweedfs' },
   postgres: { requirements: 'test/support/postgres-requirements.txt', folder: '.cache/venv-postgres' },
+  // Tools that browse Postgres' catalog.
+  tools: { requirements: 'test/support/tools-requirements.txt', folder: '.cache/venv-tools' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
 

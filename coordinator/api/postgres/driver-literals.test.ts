@@ -9,6 +9,7 @@ test.each([
     `VALUES ('{1.5}'::double precision[], '{1}'::numeric(9,2)[])`,
     `VALUES (ARRAY['1.5']::double precision[], ARRAY['1']::numeric(9,2)[])`,
   ],
+  [`SELECT len(('{a}')::text[], ('{1}')::int[])`, `SELECT len((ARRAY['a'])::text[], (ARRAY['1'])::int[])`],
 ])('%s', (sql, expected) => {
   const made = readDriverLiterals(sql);
   expect(made.text).toBe(expected);
@@ -19,11 +20,29 @@ test.each([
 test.each([
   `SELECT '{"a": 1}'::json, '\\x00'::blob, '\\xzz'::bytea, '{1'::int[]`,
   `SELECT '{1}'::text, a[1] FROM t`,
+  `SELECT f('{1}')::int[], ('{1}', 2)::int[], ('{1}')`,
   `SELECT '{1}'::text ORDER BY a[1]`,
   `SELECT '''\\x00''::bytea', "'{1}'" -- '{1}'::int[]`,
   `SELECT '{1}`,
 ])('%s stays', (sql) => {
   expect(readDriverLiterals(sql).text).toBe(sql);
+});
+
+test.each([
+  [
+    `INSERT INTO t SELECT * FROM UNNEST($1::int[], f(a, ['b', 'c']))`,
+    `INSERT INTO t SELECT * FROM (SELECT UNNEST($1::int[]) AS unnest, UNNEST( f(a, ['b', 'c'])) AS unnest)`,
+  ],
+  [
+    `SELECT * FROM a JOIN unnest ((SELECT x FROM unnest(y, z)), '{1}'::int[]) AS u(i, j)`,
+    `SELECT * FROM a JOIN (SELECT UNNEST((SELECT x FROM (SELECT UNNEST(y) AS unnest, UNNEST( z) AS unnest))) AS unnest, UNNEST( ARRAY['1']::int[]) AS unnest) AS u(i, j)`,
+  ],
+  [`SELECT unnest(a, b), x FROM unnest(c), unnest(a) WITH ORDINALITY`, null],
+  [`SELECT * FROM unnest(a, b) WITH ORDINALITY`, null],
+  [`SELECT * FROM "unnest"(a, b), x.unnest(a, b), 'FROM unnest(a, b)'`, null],
+  [`SELECT * FROM unnest(a, b`, null],
+])('lists in FROM: %s', (sql, expected) => {
+  expect(readDriverLiterals(sql).text).toBe(expected ?? sql);
 });
 
 test('a type is looked for in a few tokens', () => {

@@ -5,6 +5,7 @@ import { readArray, readBytes } from '../../arrival/postgres/read-text.ts';
 import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import { applyEdits, type ParameterEdit } from '../../statement/bind-parameters.ts';
 import { DerivedText } from '../../statement/derived-text.ts';
+import { UNNEST_IN_FROM, unnestLists } from './unnest-lists.ts';
 
 /** Texts that drivers write for values of bytea and of arrays, which the engine reads in another way: `'\x00ff'::bytea`, `'{1,2}'::int[]`. */
 const WRITTEN = /'\\x|'\{/;
@@ -25,10 +26,16 @@ export const withDriverLiterals = (sql: string, edits: readonly ParameterEdit[])
   edits.length === 0 ? DerivedText.whole(sql) : applyEdits(sql, edits);
 
 /** Whether a statement may have such a text: a short look at a long one. */
-export const mayHaveLiterals = (sql: string): boolean => WRITTEN.test(sql);
+export const mayHaveLiterals = (sql: string): boolean => WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql);
 
-/** The changes that `readDriverLiterals` makes. */
+/** The changes that `readDriverLiterals` makes, in their order. */
 export function driverLiterals(sql: string): readonly ParameterEdit[] {
+  const lists = unnestLists(sql);
+  const texts = literalEdits(sql);
+  return lists.length === 0 ? texts : [...lists, ...texts].toSorted((a, b) => a.start - b.start);
+}
+
+function literalEdits(sql: string): readonly ParameterEdit[] {
   return castTexts(sql).flatMap(({ token, to }): readonly ParameterEdit[] => {
     const { start, end } = token;
     const text = literalOf(stringText(sql, token), to);
@@ -95,10 +102,12 @@ function castOf(
     return token === undefined ? '' : sql.slice(token.start, token.end);
   };
   const textOf = (token: Token | null): string => (token === null ? '' : sql.slice(token.start, token.end));
-  const isOperator = text(0) === ':' && text(1) === ':';
+  // Brackets around the string alone, which are no call: `(('{1,2}')::int[])`.
+  const brackets = text(0) === ')' && textOf(last) === '(' && before?.kind === 'symbol' ? 1 : 0;
+  const isOperator = text(brackets) === ':' && text(brackets + 1) === ':';
   const isCast = foldKeyword(text(0)) === 'AS' && textOf(last) === '(' && foldKeyword(textOf(before)) === 'CAST';
   if (!isOperator && !isCast) return null;
-  const type = isOperator ? 2 : 1;
+  const type = isOperator ? brackets + 2 : 1;
   if (foldKeyword(text(type)) === 'BYTEA' && text(type + 1) !== '[') return 'bytea';
   let end = type + 1;
   while (FURTHER_WORDS.has(foldKeyword(text(end)))) end += 1;

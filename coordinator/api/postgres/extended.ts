@@ -7,7 +7,7 @@ import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import { Portals } from './portals.ts';
-import { oidParameters } from './oid-parameters.ts';
+import { castParameters } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
@@ -225,6 +225,6 @@ export class Extended {
 
 /** The numbers of the types of parameters: as the client declares them, else as the statement takes them. */
 function oidsOf(sql: string, description: StatementDescription | null, declared: readonly number[]): readonly number[] {
-  const casts = oidParameters(sql);
+  const casts = castParameters(sql);
   return (description?.parameters ?? []).map(({ type }, i) => declared[i] || (casts.get(i) ?? oidOf(type)));
 }

@@ -5,10 +5,10 @@ import { postgresType, type PostgresType } from '../../binding/pg-types.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
 import { booleans, columnBatch, int32s, int64s, lists, texts, type ColumnData } from '../../binding/column-data.ts';
 import { arrowColumns } from './arrow-columns.ts';
+import { castParameters } from './cast-parameters.ts';
 import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
-import { oidParameters } from './oid-parameters.ts';
 import { postgresColumn } from './postgres-type.ts';
 import { splitStatements } from './split-statements.ts';
 import { settingsOf } from './startup.ts';
@@ -142,11 +142,17 @@ test('settings among the options of a start', () => {
   ]);
 });
 
-test('parameters that are cast to oid are described so', () => {
-  const types = (sql: string): readonly (readonly [number, number])[] => [...oidParameters(sql)];
+test('parameters are of the types that they are cast to', () => {
+  const types = (sql: string): readonly (readonly [number, number])[] => [...castParameters(sql)];
   expect(types('SELECT * FROM pg_type WHERE oid = any($1::oid[]) OR oid = $2 :: pg_catalog.OID')).toEqual([
     [0, 1028],
     [1, 26],
   ]);
-  expect(types("SELECT '$1::oid', $2::oidvector, $3::INTEGER, x::oid FROM t")).toEqual([]);
+  expect(types('SELECT $1::INTEGER, $2 ::bool, $3::smallint, $4::pg_catalog.int8, $5::int[]')).toEqual([
+    [0, 23],
+    [1, 16],
+    [2, 21],
+    [3, 20],
+  ]);
+  expect(types("SELECT '$1::oid', $2::oidvector, $3::VARCHAR, $4::interval, x::oid FROM t")).toEqual([]);
 });

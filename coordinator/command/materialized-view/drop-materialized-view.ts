@@ -1,6 +1,7 @@
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
+import { skipDropBehaviour } from '../clause/drop-behaviour.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { isAbsent, viewParams } from '../view/view-place.ts';
@@ -8,7 +9,7 @@ import { loadMaterializedView } from '../view/load-materialized-view.ts';
 
 type DropMaterializedView = { readonly ifExists: boolean; readonly name: ObjectName };
 
-/** `DROP MATERIALIZED VIEW [IF EXISTS] name`: its rows go with it */
+/** `DROP MATERIALIZED VIEW [IF EXISTS] name [CASCADE | RESTRICT]`: its rows go with it */
 export const dropMaterializedView: Command<DropMaterializedView> = {
   words: ['DROP MATERIALIZED VIEW'],
   queryType: 'ddl',
@@ -17,6 +18,7 @@ export const dropMaterializedView: Command<DropMaterializedView> = {
     reader.words(3);
     const ifExists = takeIfExists(reader);
     const name = reader.name('a materialized view', 3);
+    skipDropBehaviour(reader);
     reader.end();
     return { ifExists, name };
   },

@@ -5,6 +5,7 @@ import { requireTableAction } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
+import { skipDropBehaviour } from '../clause/drop-behaviour.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { requireUnpoliced } from '../../operation/policed-table.ts';
@@ -13,7 +14,7 @@ import { tableParams } from './table-place.ts';
 
 type DropTable = { readonly ifExists: boolean; readonly name: ObjectName; readonly purge: boolean };
 
-/** `DROP TABLE [IF EXISTS] name [PURGE]` */
+/** `DROP TABLE [IF EXISTS] name [CASCADE | RESTRICT] [PURGE]` */
 export const dropTable: Command<DropTable> = {
   words: ['DROP TABLE'],
   queryType: 'ddl',
@@ -22,6 +23,7 @@ export const dropTable: Command<DropTable> = {
     reader.words(2);
     const ifExists = takeIfExists(reader);
     const name = reader.name('a table', 3);
+    skipDropBehaviour(reader);
     const purge = reader.takeWord('PURGE');
     reader.end();
     return { ifExists, name, purge };

@@ -2,6 +2,7 @@ import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
+import { skipDropBehaviour } from '../clause/drop-behaviour.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { qualify } from '../../operation/qualify.ts';
@@ -9,7 +10,7 @@ import { isAbsent, loadPlainView, viewParams } from './view-place.ts';
 
 type DropView = { readonly ifExists: boolean; readonly name: ObjectName };
 
-/** `DROP VIEW [IF EXISTS] name` */
+/** `DROP VIEW [IF EXISTS] name [CASCADE | RESTRICT]` */
 export const dropView: Command<DropView> = {
   words: ['DROP VIEW'],
   queryType: 'ddl',
@@ -18,6 +19,7 @@ export const dropView: Command<DropView> = {
     reader.words(2);
     const ifExists = takeIfExists(reader);
     const name = reader.name('a view', 3);
+    skipDropBehaviour(reader);
     reader.end();
     return { ifExists, name };
   },

@@ -117,6 +117,14 @@ const firstType = (of: readonly Typed[]): string | null =>
   of.find(({ type }) => type !== null)?.type ??
   null;
 
+/** Columns that earlier releases of Postgres name otherwise, and their clients, too: psql 15 and 16. */
+const EARLIER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['pg_database.daticulocale', 'datlocale'],
+  ['pg_collation.colliculocale', 'colllocale'],
+]);
+
+const fieldsNamed = (names: readonly string[]): JsonObject[] => names.map((sval) => ({ String: { sval } }));
+
 function columnRef(of: JsonObject, place: WritePlace): Typed {
   const parts = namesIn(of['fields']);
   const [name = '', table] = parts.toReversed();
@@ -129,6 +137,8 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
     if (name === 'tableoid') return { sql: words(`CAST(${place.numberOf(relation) ?? 0} AS BIGINT)`), type: 'oid' };
     if (!isColumn && (name === 'xmin' || name === 'xmax')) return { sql: words('CAST(0 AS BIGINT)'), type: 'xid' };
   }
+  const renamed = EARLIER_NAMES.get(`${relation}.${name}`);
+  if (renamed !== undefined) return columnRef({ ...of, fields: fieldsNamed([...parts.slice(0, -1), renamed]) }, place);
   // A query that is written around it may have a column of the same name.
   const isKnown = found?.source.columns != null && found.source.alias !== '';
   const isOfCatalog = relation !== null && parts.length === 3 && parts[0] === 'pg_catalog';

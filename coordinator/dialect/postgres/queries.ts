@@ -215,5 +215,7 @@ const isSpelled = ({ alias, columns }: FromItem): boolean =>
 function shownValue(value: Typed, place: WritePlace): Typed {
   if (value.type !== null && isNumbered(value.type)) return { ...value, sql: nameOf(value.type, value.sql, place) };
   if (isVector(value.type)) return { ...value, sql: vectorText(value.sql) };
+  // NULL would be an INTEGER.
+  if (value.type === 'unknown') return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
   return value;
 }

@@ -93,7 +93,7 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   const [name = '', schema] = namesIn(call.of['funcname']).toReversed();
   const alias = aliasOf(of);
   const relation = place.relations('pg_catalog', name);
-  if (relation !== undefined && nodesOf(call.of['args']).length === 0) {
+  if (relation !== undefined && (nodesOf(call.of['args']).length === 0 || name === 'ts_token_type')) {
     add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
     return words(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
   }

@@ -79,14 +79,10 @@ function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
     estimateSize: () => LINE_PX,
     overscan: 10,
   });
-  const { shown } = state;
-  const shownAt = shown === null ? -1 : lines.findIndex(({ key }) => key === shown);
-  useEffect(() => {
-    if (shownAt < 0) return;
-    setFocused(shownAt);
-    rows.scrollToIndex(shownAt);
-    // Lines that come above it later move it, and what was chosen since stays chosen.
-  }, [shown, shownAt < 0]);
+  useShownLine(state.shown, lines, (line) => {
+    setFocused(line);
+    rows.scrollToIndex(line);
+  });
   const at = Math.min(focused, Math.max(0, lines.length - 1));
   const act = (line: TreeLine | undefined): void => {
     if (line?.kind === 'more') tree.more(line.parent);
@@ -139,6 +135,14 @@ function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
       </div>
     </div>
   );
+}
+
+/** Shows a line when it is there for the first time: lines that come above it later move it, and a line that was chosen since stays chosen. */
+function useShownLine(shown: string | null, lines: readonly TreeLine[], show: (line: number) => void): void {
+  const at = shown === null ? -1 : lines.findIndex(({ key }) => key === shown);
+  useEffect(() => {
+    if (at >= 0) show(at);
+  }, [shown, at < 0]);
 }
 
 /** The line to which a key leads; undefined for a key that goes nowhere. */

@@ -7,6 +7,9 @@ import { tableFiles } from '#test/support/table-files.ts';
 
 export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 
+/** Where a benchmark's cluster keeps its data, so that a second run loads nothing. */
+export const benchDataDir = (scale: string): string => join(projectRoot, '.cache/bench', `tpch-${scale}`);
+
 /**
  * A cluster, with Skein's default settings unless told otherwise, that holds TPC-H at `scale`, and the tables' Parquet files for the peer.
  * `isSecond`: another cluster with the same tables, to run beside the first.
@@ -15,7 +18,7 @@ export async function startBenchCluster(
   scale: string,
   { isSecond = false, ...options }: Pick<ClusterOptions, 'workers' | 'args'> & { readonly isSecond?: boolean } = {},
 ): Promise<{ readonly cluster: StartedCluster; readonly files: TpchFiles }> {
-  const dataDir = join(projectRoot, '.cache/bench', `tpch-${scale}${isSecond ? '-second' : ''}`);
+  const dataDir = `${benchDataDir(scale)}${isSecond ? '-second' : ''}`;
   await mkdir(dataDir, { recursive: true });
   const cluster = await startCluster({ dataDir, ...options });
   const loaded = await cluster.query('SELECT 1 FROM lake.tpch.lineitem LIMIT 1');

@@ -32,6 +32,9 @@ export type Figures = {
   readonly refresh?: { readonly ratio: number };
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
+  readonly leastRateRatio?: number;
+  readonly tailRatio?: number;
+  readonly idleMib?: number;
   readonly behindMs?: number;
   readonly grown?: { readonly coordinator: number; readonly catalog: number };
   readonly browsing?: { readonly ratio: number };

@@ -4,6 +4,7 @@ import { benchAttack } from './attack/bench-attack.ts';
 import { benchBrowse } from './browse/bench-browse.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
+import { benchFirstMinutes } from './first-minutes/bench-first-minutes.ts';
 import { benchFlight } from './flight/bench-flight.ts';
 import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
@@ -32,6 +33,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- catalog [--seconds N] [--requests N]
        npm run bench -- mechanisms [--scale S] [--runs N]: what exists for speed alone, off and on
        npm run bench -- attack [--seconds N]
+       npm run bench -- first-minutes [--seconds N]: point queries from the first second on, and the memory of an idle cluster
        npm run bench -- browse [--seconds N]: INFORMATION_SCHEMA over 10,000 tables
        npm run bench -- flight [--scale S] [--runs N] [--seconds N]: Flight SQL beside HTTP, DuckDB and COPY INTO
        npm run bench -- postgres [--scale S] [--runs N] [--seconds N]: the Postgres wire beside Postgres itself
@@ -67,6 +69,7 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
+  else if (name === 'first-minutes') await benchFirstMinutes({ seconds: Number(values.seconds ?? 20) });
   else if (name === 'object-store' && values.store !== undefined) {
     await benchOtherStore({ scale: values.scale, runs, store: values.store });
   } else if (name === 'object-store') await benchObjectStore({ scale: values.scale, runs });
@@ -108,9 +111,11 @@ async function benchAll(): Promise<number> {
     ['exchange'],
     ['catalog'],
     ['attack'],
+    ['first-minutes'],
     ['browse'],
     ['object-store'],
     ['flight'],
+    ['postgres'],
   ]) {
     if ((await main(args)) !== 0) return 1;
   }

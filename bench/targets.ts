@@ -27,6 +27,7 @@ export const COMMANDS = {
   mixed: 'mixed',
   catalog: 'catalog',
   attack: 'attack',
+  'first-minutes': 'first-minutes',
   browse: 'browse',
   flight: 'flight',
   postgres: 'postgres',
@@ -286,7 +287,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     result: 'browse',
-    what: 'the slowest of \\dt, \\d, getTables, getColumns, count of pg_attribute, the first of each, ms',
+    what: 'the slowest of psql’s tables and table, getTables, getColumns, count of pg_attribute, each asked first, ms',
     figure: (all) => Math.max(...toolsOf(all).questions.map(({ firstMs }) => firstMs)),
     atMost: 1_000,
   },
@@ -400,6 +401,24 @@ export const TARGETS: readonly Target[] = [
     what: 'p95 beside attackers to p95 beside honest heavy clients',
     figure: ({ attackRatio }) => must(attackRatio, 'a ratio'),
     atMost: 1.5,
+  },
+  {
+    result: 'first-minutes',
+    what: 'point query from the start on, 16 clients: slowest second, to a second of one client',
+    figure: ({ leastRateRatio }) => must(leastRateRatio, 'a ratio'),
+    atLeast: 0.9,
+  },
+  {
+    result: 'first-minutes',
+    what: 'the same: p99 to p50',
+    figure: ({ tailRatio }) => must(tailRatio, 'a ratio'),
+    atMost: 10,
+  },
+  {
+    result: 'first-minutes',
+    what: 'memory of an idle cluster with two workers, MiB',
+    figure: ({ idleMib }) => must(idleMib, 'a size'),
+    atMost: 600,
   },
 ];
 

@@ -57,8 +57,11 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'attack',
-    what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; the times of refused sign-ins; ten minutes of one tenant against another, from a new seed',
-    scripts: ['test:full -- test/attack catalog/principal/refusal-times', 'attack -- --minutes 10'],
+    what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; the times of refused sign-ins; a first sync of 10,000 users by SCIM, and pages of 100,000; ten minutes of one tenant against another, from a new seed',
+    scripts: [
+      'test:full -- test/attack catalog/principal/refusal-times catalog/scim/scim-load',
+      'attack -- --minutes 10',
+    ],
   },
   {
     name: 'hosts',
@@ -90,8 +93,8 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'console',
-    what: 'half an hour of clicks by chance in the console: no script fails, and the page gives its memory back',
-    scripts: ['test:full -- test/clients/console-clicks'],
+    what: 'the console: its budgets, tables of Spark, lists of 100,000 users and 1,000,000 audit rows, and half an hour of clicks by chance: no script fails, and the page gives its memory back',
+    scripts: ['test:full -- test/clients/console catalog/principal-statement/large-lists'],
   },
   {
     name: 'one-core',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { judge, TARGETS } from '../targets.ts';
+import { COMMANDS, goalOf, judge, TARGETS } from '../targets.ts';
 import { withFigures } from './figure-table.ts';
 
 const page = (rows: string): string =>
@@ -20,7 +20,8 @@ test('what was measured replaces its row, the others stay, and every target has 
     `| \`tpch\` | ${first.what} | 0.82 | <= 1.05 | 2026-11-27 |`,
     `| \`tpch --distributed\` | ${second.what} | 3.00 | <= 1.2 | 2026-01-02 |`,
   ]);
-  expect(lines).toContain(`| \`attack\` | ${must(TARGETS.at(-1), 'a target').what} | – | <= 1.5 | – |`);
+  const last = must(TARGETS.at(-1), 'a target');
+  expect(lines).toContain(`| \`${COMMANDS[last.result]}\` | ${last.what} | – | ${goalOf(last)} | – |`);
   expect(lines.join('\n')).not.toContain('gone');
   expect(lines.slice(-3)).toEqual(['<!-- end of figures -->', 'More.', '']);
 });

@@ -43,7 +43,7 @@ const list = (request: object = {}, token?: string): Promise<List> =>
     with_columns: true,
     ...request,
   });
-const summaryOf = (relation: Relation | undefined): unknown => JSON.parse(relation?.summary ?? 'null');
+const summaryOf = (relation: Relation | undefined): JsonObject => JSON.parse(relation?.summary ?? '{}') as JsonObject;
 const fieldsOf = (relation: Relation | undefined): unknown =>
   (JSON.parse(relation?.columns ?? 'null') as { readonly fields: unknown }).fields;
 
@@ -71,10 +71,11 @@ describe('ListRelations', () => {
     const [t, v] = relations.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     expect(t).toMatchObject({ namespace: [schema], name: 't', kind: 'TABLE', storage_summary: '' });
     const created = '2026-01-02T03:04:05Z';
-    expect(summaryOf(t)).toEqual({ owner: 'admin', created, comment: 'it is\n"new"', rows: '0', bytes: '0' });
+    const changed = expect.stringMatching(/^17\d{11}$|^1[89]\d{11}$/) as unknown;
+    expect(summaryOf(t)).toEqual({ owner: 'admin', created, changed, comment: 'it is\n"new"', rows: '0', bytes: '0' });
     expect(fieldsOf(t)).toEqual(SCHEMA.fields);
     expect(v).toMatchObject({ name: 'v', kind: 'VIEW' });
-    expect(summaryOf(v)).toEqual({ owner: 'bob', comment: 'a view' });
+    expect(summaryOf(v)).toEqual({ owner: 'bob', changed, comment: 'a view' });
     expect(fieldsOf(v)).toEqual(SCHEMA.fields);
     const table = `${NS}/${schema}/tables/t`;
     await post(table, {
@@ -97,6 +98,7 @@ describe('ListRelations', () => {
     expect(after.map(({ id }) => id)).toEqual([t?.id]);
     expect(after[0]?.version).not.toBe(t?.version);
     expect(summaryOf(after[0])).toMatchObject({ comment: 'changed' });
+    expect(Number(summaryOf(after[0])['changed'])).toBeGreaterThan(Number(summaryOf(t)['changed']));
     expect(JSON.parse(after[0]?.columns ?? '')).toEqual({
       fields: [{ id: 1, name: 'b', required: true, type: 'long' }],
       keys: [1],

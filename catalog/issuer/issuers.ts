@@ -97,6 +97,18 @@ export class Issuers implements Disposable {
     }
   }
 
+  /**
+   * Whether no key of the issuer has this id, as far as its key set is known and not to be read again. Costs next to nothing, so that a flood of
+   * tokens of unknown keys does neither.
+   */
+  lacksKey(issuer: string, keyId: string | undefined): boolean {
+    const state = this.#known.peek(issuer);
+    if (keyId === undefined || state?.documents === undefined) return false;
+    const nowMs = this.#parts.clock.monotonicMs();
+    const isSettled = state.documents.freshUntilMs > nowMs && nowMs - state.readAtMs < UNKNOWN_KEY_MS;
+    return isSettled && !state.documents.keys.some(({ kid }) => kid === keyId);
+  }
+
   /** Sends a form to an endpoint that the issuer's discovery document names. @throws NoDocument */
   send(url: string, form: URLSearchParams, headers: Readonly<Record<string, string>>): Promise<OutsideDocument> {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };

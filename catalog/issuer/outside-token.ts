@@ -1,4 +1,4 @@
-import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
 import { SkeinError } from '#shared/error.ts';
 import { OUTSIDE_ALGORITHMS } from './discovery.ts';
 import type { Issuers } from './issuers.ts';
@@ -15,7 +15,11 @@ const OUTSIDE_TOKEN_LENGTH_MAX = 16_384;
 const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 
 /** A token by what it says of itself, before anything is verified. */
-export type ShownToken = { readonly issuer: string; readonly audiences: readonly string[] };
+export type ShownToken = {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly keyId: string | undefined;
+};
 
 /** A text that names somebody or something, as `sub` does. */
 export const isSubject = (text: unknown): text is string =>
@@ -29,7 +33,7 @@ export function shownToken(token: string): ShownToken | undefined {
     const { iss, aud } = decodeJwt(token);
     const audiences = [aud ?? []].flat();
     if (!isSubject(iss) || audiences.length > AUDIENCES_MAX || !audiences.every(isSubject)) return undefined;
-    return { issuer: iss, audiences };
+    return { issuer: iss, audiences, keyId: decodeProtectedHeader(token).kid };
   } catch {
     return undefined;
   }

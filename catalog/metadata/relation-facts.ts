@@ -13,6 +13,8 @@ export type RelationFacts = { readonly summary: string; readonly columns: string
 type RelationSummary = {
   readonly owner?: string;
   readonly created?: string;
+  /** When the document last changed, in milliseconds since 1970; of a view, when its version was made. */
+  readonly changed?: string;
   readonly comment?: string;
   readonly rows?: string;
   readonly bytes?: string;
@@ -29,13 +31,20 @@ export const TABLE_FACTS = documentTask(readTableFacts, 'tableFacts', METADATA_T
 
 export function tableFacts(metadata: TableDocument): RelationFacts {
   const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);
-  return facts({ ...ofProperties(metadata.properties), ...sizeOf(metadata) }, columnsOf(schema));
+  return facts(
+    { ...ofProperties(metadata.properties), changed: String(metadata['last-updated-ms']), ...sizeOf(metadata) },
+    columnsOf(schema),
+  );
 }
 
 export function viewFacts(metadata: ViewMetadata): RelationFacts {
   const version = metadata.versions.find((one) => one['version-id'] === metadata['current-version-id']);
   const schema = metadata.schemas.find((one) => one['schema-id'] === version?.['schema-id']);
-  return facts(ofProperties(metadata.properties), { ...columnsOf(schema), summary: version?.summary ?? {} });
+  const changed = version === undefined ? {} : { changed: String(version['timestamp-ms']) };
+  return facts(
+    { ...ofProperties(metadata.properties), ...changed },
+    { ...columnsOf(schema), summary: version?.summary ?? {} },
+  );
 }
 
 const facts = (summary: RelationSummary, columns: RelationColumns): RelationFacts => ({

@@ -44,21 +44,23 @@ export type OutsideSignIn = {
   readonly expiresAtMs: number;
 };
 
-/** A refusal, for the audit log of the tenant whose provider it was. */
+/** A refusal, for the audit log of the tenant whose provider it was; the log finds it, where the token alone says so. */
 export class RefusedOutsideToken extends RefusedSignIn {
-  readonly tenant: string | undefined;
+  readonly by: string | Pick<ShownToken, 'issuer' | 'audiences'> | undefined;
 
-  constructor(tenant: string | undefined, reason: 'wrong' | 'not trusted' | 'not active') {
+  constructor(by: RefusedOutsideToken['by'], reason: 'wrong' | 'not trusted' | 'not active') {
     super(reason, 'the token is not valid');
-    this.tenant = tenant;
+    this.by = by;
   }
 }
 
 /** The tenant that a refusal concerns, as the audit log names it. */
-export const namedByRefusal = (error: unknown): NamedPrincipal =>
-  error instanceof RefusedOutsideToken && error.tenant !== undefined
-    ? { by: 'provider', tenant: error.tenant }
-    : { by: 'nobody' };
+export function namedByRefusal(error: unknown): NamedPrincipal {
+  if (!(error instanceof RefusedOutsideToken) || error.by === undefined) return { by: 'nobody' };
+  if (typeof error.by === 'string') return { by: 'provider', tenant: error.by };
+  const { issuer, audiences } = error.by;
+  return { by: 'outside token', issuer, audiences };
+}
 
 /**
  * Finds the service account that a token of an identity provider is. Issuer and audience name one provider, so one tenant; its keys verify the
@@ -88,6 +90,9 @@ export async function signInByOutsideToken(
 
 async function accountOf(parts: OutsideParts, token: string): Promise<OutsideSignIn> {
   const shown = shownToken(token);
+  // Before the database is asked.
+  if (shown !== undefined && parts.issuers.lacksKey(shown.issuer, shown.keyId))
+    throw new RefusedOutsideToken(shown, 'wrong');
   const provider = shown === undefined ? undefined : await providerOf(parts, shown);
   if (shown === undefined || provider === undefined) throw new RefusedOutsideToken(undefined, 'wrong');
   const { issuer, audiences, tenant } = provider;

@@ -9,6 +9,7 @@ import type { Store } from '../store/postgres/connect.ts';
 import { findTenantNamed, requireTenant, type NamedTenant } from '../store/postgres/catalog-store.ts';
 import { findClient } from '../store/postgres/client-store.ts';
 import { findByName } from '../store/postgres/principal-record-store.ts';
+import { providersOfToken } from '../store/postgres/provider-store.ts';
 import { findTokenHolder, findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { keepSignIn, unlock } from '../store/postgres/sign-in-store.ts';
@@ -39,6 +40,8 @@ export type NamedPrincipal =
   | { readonly by: 'token'; readonly sha256: string }
   /** A token of an identity provider of this tenant. */
   | { readonly by: 'provider'; readonly tenant: string }
+  /** A token of an identity provider, by what it says of itself. */
+  | { readonly by: 'outside token'; readonly issuer: string; readonly audiences: readonly string[] }
   | { readonly by: 'nobody' };
 
 /** A sign-in as it was seen. */
@@ -210,9 +213,11 @@ export class SignInLog {
         const holder = await findTokenHolder(this.#store.db, Buffer.from(named.sha256, 'hex'), new Date(0));
         return holder === undefined ? undefined : this.#ofPrincipal(holder.principal);
       }
-      case 'provider': {
-        const tenant = await findTenantNamed(this.#store.db, named.tenant);
-        return tenant === undefined ? undefined : { tenant, party: null };
+      case 'provider':
+        return this.#ofTenant(named.tenant);
+      case 'outside token': {
+        const [provider, another] = await providersOfToken(this.#store.db, named.issuer, named.audiences);
+        return provider === undefined || another !== undefined ? undefined : this.#ofTenant(provider.tenant);
       }
       case 'nobody':
         return undefined;
@@ -227,6 +232,11 @@ export class SignInLog {
     if (tenant === undefined) return undefined;
     const found = await findByName(this.#store.db, tenant.id, name);
     return { tenant, party: found === undefined ? null : { id: found.id, name: found.username } };
+  }
+
+  async #ofTenant(name: string): Promise<Target | undefined> {
+    const tenant = await findTenantNamed(this.#store.db, name);
+    return tenant === undefined ? undefined : { tenant, party: null };
   }
 
   async #ofPrincipal({ id, username, tenant: name }: TokenPrincipal): Promise<Target | undefined> {

@@ -19,6 +19,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { linkOr } from '../console.ts';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
+import { BUILD_COMMAND, consoleBuildState } from '#coordinator/api/console/build-state.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { smallMachine } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -173,7 +174,16 @@ class Cluster {
     for (const line of linesToPaste(ready)) this.#voice.tell(line);
     const { 'catalog.public_url': publicUrl } = config;
     this.#voice.tell(`sign in at ${(publicUrl || atLocalhost(ready.catalog_url)).replace(/\/$/, '')}/sign-in`);
-    if (ready.console_url !== null) this.#voice.tell(`Console: ${await linkOr(ready.console_url, this.#loaded)}`);
+    if (ready.console_url !== null) await this.#tellConsole(ready.console_url);
+  }
+
+  /** Prints the link to the console; a build that is missing or old is said, with what makes it. */
+  async #tellConsole(url: string): Promise<void> {
+    const state = await consoleBuildState();
+    if (state !== 'current') {
+      this.#voice.tell(`the console is ${state === 'old' ? 'older than its sources' : 'not built'}: ${BUILD_COMMAND}`);
+    }
+    this.#voice.tell(`Console: ${await linkOr(url, this.#loaded)}`);
   }
 
   /** Stops every process; Postgres last, because the services write to it until they end. */

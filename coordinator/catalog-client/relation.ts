@@ -19,6 +19,8 @@ export type Relation = {
   readonly kind: RelationKind;
   readonly owner: string | null;
   readonly created: string | null;
+  /** When it last changed, of a materialized view when its rows did, in milliseconds since 1970; null = unknown. */
+  readonly changedAtMs: number | null;
   readonly comment: string | null;
   /** Rows and bytes by its current snapshot, of a materialized view by that of its rows; decimal texts, null = unknown. */
   readonly rows: string | null;
@@ -66,6 +68,7 @@ export function readRelation(message: RelationMessage): Relation {
     kind: kindOf(message.kind),
     owner: textOf(summary['owner']),
     created: textOf(summary['created']),
+    changedAtMs: millisOf(textOf(stored['changed']) ?? textOf(summary['changed'])),
     comment: textOf(summary['comment']),
     rows: textOf(stored['rows']),
     bytes: textOf(stored['bytes']),
@@ -104,6 +107,13 @@ function membersOf(text: string): Readonly<Record<string, Json>> {
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
+/** A number that no date can be is unknown: writers send any. */
+function millisOf(text: string | null): number | null {
+  const millis = Number(text ?? Number.NaN);
+  return Math.abs(millis) <= DATE_MS_MAX ? millis : null;
+}
+const DATE_MS_MAX = 8.64e15;
+
 /** A table as a list would have it, by its document. */
 export function relationOfTable({ name, oid, metadata }: Extract<LoadedTable, { kind: 'found' }>): Relation {
   const { owner = null, comment = null } = metadata.properties;
@@ -123,6 +133,7 @@ export function relationOfTable({ name, oid, metadata }: Extract<LoadedTable, { 
     kind: 'TABLE',
     owner,
     created,
+    changedAtMs: null,
     comment,
     rows: records === null || deleted === null ? null : String(records > deleted ? records - deleted : 0n),
     bytes: countOf(summary['total-files-size'])?.toString() ?? null,

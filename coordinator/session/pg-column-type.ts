@@ -29,6 +29,27 @@ function pgTypeName(type: SqlType): string {
 }
 
 export function pgColumnType(field: Field, isInterval: boolean): PgColumnType {
+  const { type } = field;
+  // Most columns have one of few types: a table's columns are read each time that its rows are made.
+  const key = isInterval
+    ? 'interval'
+    : type.kind === 'decimal'
+      ? `decimal ${type.precision} ${type.scale}`
+      : COMPOSITE.has(type.kind)
+        ? null
+        : type.kind;
+  const known = key === null ? undefined : shared.get(key);
+  if (known !== undefined) return known;
+  const found = columnType(field, isInterval);
+  if (key !== null) shared.set(key, found);
+  return found;
+}
+
+const COMPOSITE: ReadonlySet<string> = new Set(['struct', 'list', 'map', 'fixed']);
+/** By kinds of types: a few dozen. */
+const shared = new Map<string, PgColumnType>();
+
+function columnType(field: Field, isInterval: boolean): PgColumnType {
   const sqlType = typeOf(field);
   const known = typesByName().get(isInterval ? 'interval' : pgTypeName(sqlType));
   const typmod = sqlType.kind === 'decimal' ? numericTypmod(sqlType.width, sqlType.scale) : -1;

@@ -29,7 +29,7 @@ type Column = { readonly field: Field; readonly number: number; readonly type: P
 
 /** The object that a row is of. */
 type Of = {
-  readonly relation: Relation;
+  readonly relation: ToldRelation;
   /** The row is one of the primary key's index. */
   readonly isIndex?: boolean;
   readonly column?: Column;
@@ -48,39 +48,52 @@ export type Beside = {
 type Values = Readonly<Record<string, (of: Of, beside: Beside) => MadeValue>>;
 
 /** How a relation of Postgres' catalog tells of a table or view. Columns without values have the default of their type. */
-export type PgView = { readonly rows: (relation: Relation) => readonly Of[]; readonly values: Values };
+export type PgView = { readonly rows: (relation: ToldRelation) => readonly Of[]; readonly values: Values };
 
-function columnsOf(relation: Relation): readonly Column[] {
-  const { fields, intervals } = relation.columns();
-  return fields.map((field, i) => ({ field, number: i + 1, type: pgColumnType(field, intervals.has(field.name)) }));
+/** A relation whose columns are read once, for as long as its rows are made. */
+export type ToldRelation = Relation & {
+  readonly facts: () => { readonly columns: readonly Column[]; readonly keys: readonly Column[] };
+};
+
+export function toldRelation(relation: Relation): ToldRelation {
+  let known: ReturnType<ToldRelation['facts']> | undefined;
+  return { ...relation, facts: () => (known ??= factsOf(relation)) };
 }
 
-function keysOf(relation: Relation): readonly Column[] {
-  const { keys } = relation.columns();
-  return keys.size === 0 ? [] : columnsOf(relation).filter(({ field }) => keys.has(field.id));
+function factsOf(relation: Relation): ReturnType<ToldRelation['facts']> {
+  const { fields, intervals, keys } = relation.columns();
+  const columns = fields.map((field, i) => ({
+    field,
+    number: i + 1,
+    type: pgColumnType(field, intervals.has(field.name)),
+  }));
+  return { columns, keys: columns.filter(({ field }) => keys.has(field.id)) };
 }
 
-const itself = (relation: Relation): readonly Of[] => [{ relation }];
+const columnsOf = (relation: ToldRelation): readonly Column[] => relation.facts().columns;
+const keysOf = (relation: ToldRelation): readonly Column[] => relation.facts().keys;
+
+const itself = (relation: ToldRelation): readonly Of[] => [{ relation }];
 const ofKind =
   (...kinds: readonly Relation['kind'][]) =>
-  (relation: Relation): readonly Of[] =>
+  (relation: ToldRelation): readonly Of[] =>
     kinds.includes(relation.kind) ? [{ relation }] : [];
-const withKey = (relation: Relation): readonly Of[] => (keysOf(relation).length === 0 ? [] : [{ relation }]);
-const notNulls = (relation: Relation): readonly Of[] =>
+const withKey = (relation: ToldRelation): readonly Of[] => (keysOf(relation).length === 0 ? [] : [{ relation }]);
+const notNulls = (relation: ToldRelation): readonly Of[] =>
   relation.kind === 'TABLE'
     ? columnsOf(relation)
         .filter(({ field, number }) => field.required && number <= NOT_NULLS)
         .map((column) => ({ relation, column, isNotNull: true }))
     : [];
-const withConstraints = (relation: Relation): readonly Of[] => [...withKey(relation), ...notNulls(relation)];
-const withIndex = (relation: Relation): readonly Of[] => [
+const withConstraints = (relation: ToldRelation): readonly Of[] => [...withKey(relation), ...notNulls(relation)];
+const withIndex = (relation: ToldRelation): readonly Of[] => [
   { relation },
   ...withKey(relation).map((of) => ({ ...of, isIndex: true })),
 ];
 
 const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 const keyName = ({ name }: Relation): string => `${name}_pkey`;
-const keyColumns = (relation: Relation): string =>
+const keyColumns = (relation: ToldRelation): string =>
   keysOf(relation)
     .map(({ field }) => quoted(field.name))
     .join(', ');
@@ -103,8 +116,7 @@ const CLASS: PgView = {
     relhasindex: ({ relation, isIndex }) => isIndex !== true && keysOf(relation).length > 0,
     relpersistence: () => 'p',
     relkind: ({ relation, isIndex }) => (isIndex === true ? 'i' : relationKind(relation)),
-    relnatts: ({ relation, isIndex }) =>
-      isIndex === true ? keysOf(relation).length : relation.columns().fields.length,
+    relnatts: ({ relation, isIndex }) => (isIndex === true ? keysOf(relation).length : columnsOf(relation).length),
     relhasrules: ({ relation, isIndex }) => isIndex !== true && relation.kind !== 'TABLE',
     relrowsecurity: ({ relation, isIndex }) => isIndex !== true && isPoliced(relation),
     relispopulated: () => true,
@@ -196,7 +208,7 @@ const CONSTRAINT: PgView = {
   },
 };
 
-const indexDefinition = (relation: Relation, schema: string): string =>
+const indexDefinition = (relation: ToldRelation, schema: string): string =>
   `CREATE UNIQUE INDEX ${quoted(keyName(relation))} ON ${schema}${quoted(relation.name)} USING btree (${keyColumns(relation)})`;
 
 const KEYS: PgView = {
@@ -250,8 +262,13 @@ const TYPE: PgView = {
   },
 };
 
+/** Numbers of Postgres' procedures that were asked for. */
+const procedures = new Map<string, number>();
+
 function procedure(name: string): number {
-  return Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
+  const known = procedures.get(name) ?? Number(pgBuiltinRows('pg_proc').find((row) => row[1] === name)?.[0] ?? 0);
+  procedures.set(name, known);
+  return known;
 }
 
 /** Columns of the views of INFORMATION_SCHEMA. */
@@ -265,7 +282,7 @@ const placed: Values = {
   column_name: ({ column }) => column?.field.name ?? null,
 };
 /** A row for each column of the key. */
-const keyColumnsOf = (relation: Relation): readonly Of[] =>
+const keyColumnsOf = (relation: ToldRelation): readonly Of[] =>
   keysOf(relation).map((column, i) => ({ relation, column: { ...column, number: i + 1 } }));
 const ofKey: Values = { ...placed, constraint_name: ({ relation }) => keyName(relation) };
 

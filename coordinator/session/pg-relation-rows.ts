@@ -22,13 +22,14 @@ import { ownRepresentation } from '../binding/view-definition.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
 import type { Relation } from '../catalog-client/relation.ts';
 import type { CatalogList, WantedPlaces } from '../catalog-client/relation-lists.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { NameFinder } from './current-names.ts';
 import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
-import { PG_VIEWS, type Beside, type PgView } from './pg-objects.ts';
+import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
 import type { SessionState } from './session.ts';
 import { rightsRows } from './rights-rows.ts';
 import { settingRows } from './setting-rows.ts';
@@ -57,14 +58,36 @@ export const pgRelations = (parts: Parts): PgRelations => ({
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
-    const found = [
-      await encodeRows(about, pagesOf(builtIn(relation, made, request), request.signal), parts.take),
-      ...(await ofObjects(request, made, parts)),
-    ];
+    const found = [await builtInRows(relation, request, made, parts), ...(await ofObjects(request, made, parts))];
     request.signal.throwIfAborted();
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
 });
+
+/** The block under which rows of what is built in are kept. */
+const BUILT_IN: RelationBlock = [];
+
+/** The rows that Postgres has by itself: all are kept as they were encoded, and some are looked for each time. */
+async function builtInRows(
+  relation: PgRelation,
+  request: PgRowsRequest,
+  made: readonly PgColumn[],
+  { encoded, take }: Parts,
+): Promise<TableRows> {
+  const about = { title: request.title, columns: made };
+  const encode = (): Promise<TableRows> =>
+    encodeRows(about, pagesOf(builtIn(relation, made, request), request.signal), take);
+  if (ofColumns(request.filters).length > 0) return encode();
+  const key = JSON.stringify([request.schema, request.pg, made.map(({ name }) => name)]);
+  const known = encoded.get(BUILT_IN, key);
+  if (known !== undefined) {
+    take(known.bytes);
+    return known;
+  }
+  const rows = await encode();
+  encoded.keep(BUILT_IN, key, rows);
+  return rows;
+}
 
 /** The rows that Postgres has by itself, those of some numbers or names where a query wants these alone. */
 function* builtIn(
@@ -192,7 +215,7 @@ function* rowsOf(
     return value ?? (() => otherwise);
   });
   for (const relation of relations) {
-    for (const of of rows(relation)) yield valueOf.map((value) => value(of, beside));
+    for (const of of rows(toldRelation(relation))) yield valueOf.map((value) => value(of, beside));
   }
 }
 
@@ -222,7 +245,7 @@ const filteredRelations = (
     (relation) =>
       owners?.has(relation.name) !== false &&
       within?.has(relation.schema) !== false &&
-      view.rows(relation).some(isWanted),
+      view.rows(toldRelation(relation)).some(isWanted),
   );
 };
 

@@ -9,11 +9,13 @@ import { S3Client } from '#shared/storage/s3/s3-client.ts';
 import { openUploads } from '#shared/storage/s3/s3-uploads.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { startChromium } from '#test/support/chromium.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
+import { buildConsole, openConsole } from '#test/support/console.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
-import { sendRaw, signWith, type Outcome, type Sent } from './store-ways.ts';
 import { patience } from '#test/support/run/slowness.ts';
+import { sendRaw, signWith, type Outcome, type Sent } from './store-ways.ts';
 
 /** Files of stages that clients put and get at the store itself, and all that somebody may try who has an address for one of them. */
 
@@ -555,4 +557,36 @@ test('skein put and get follow the addresses, with small files and files in part
   await cluster.cliOk(['get', '@cloud.s.inbox/cli', join(folder, 'got')]);
   expect(small.equals(await readFile(join(folder, 'got/small ä.bin')))).toBe(true);
   expect(large.equals(await readFile(join(folder, 'got/large.bin')))).toBe(true);
+});
+
+test('a page of the console uploads through the coordinator, and goes on after its connection was lost', async () => {
+  await buildConsole();
+  const browser = await startChromium();
+  try {
+    const { page } = await openConsole(cluster, browser, { path: '/console/catalog/cloud/s/inbox?tab=Stage' });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    let cuts = 2;
+    await page.route('**/v1/stages/**', async (route) => {
+      if (route.request().method() !== 'PUT' || cuts === 0) return route.continue();
+      cuts -= 1;
+      await route.abort('connectionreset');
+    });
+    const bytes = randomBytes(20 * MIB);
+    const name = `it's "x" 😀.bin`;
+    await page
+      .getByLabel('Drop files here, or choose them')
+      .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: bytes });
+    await page.getByText(`${name} is there`).waitFor();
+    expect(cuts).toBe(0);
+    await cluster.cliOk(['get', `@cloud.s.inbox/${name}`, join(folder, 'uploaded')]);
+    expect(bytes.equals(await readFile(join(folder, 'uploaded', name)))).toBe(true);
+    expect(await uploadsOf(`${places.inbox}/${name}`)).toEqual([]);
+    // The page knows neither the store nor an address that is good there.
+    expect(asked.filter((url) => new URL(url).origin !== cluster.queryUrl)).toEqual([]);
+    expect(asked.join(' ')).not.toMatch(/X-Amz-Signature/i);
+    await page.context().close();
+  } finally {
+    await browser.close();
+  }
 });

@@ -208,6 +208,29 @@ test('foreign hosts, foreign origins, frames and old cookies get nothing', async
   await page.context().close();
 });
 
+test('a part of the page that the coordinator does not have any more is said, and the page comes back with its texts', async () => {
+  const { page, faults } = await openConsole(cluster, browser);
+  await write(page, 'SELECT 1 AS kept_text');
+  await page.waitForTimeout(600);
+  await page.route('**/assets/cluster-page*', (route) => route.fulfill({ status: 404 }));
+  await page.getByRole('link', { name: 'Cluster', exact: true }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/another version of the console/)
+    .waitFor();
+  // Other pages are whole.
+  await page.getByRole('link', { name: 'History', exact: true }).click();
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await page.getByRole('link', { name: 'Cluster', exact: true }).click();
+  await page.unroute('**/assets/cluster-page*');
+  await button(page, 'Load the page again').click();
+  await page.getByRole('heading', { name: 'Cluster' }).waitFor();
+  await page.getByRole('link', { name: 'Ask', exact: true }).click();
+  await page.locator('.cm-line', { hasText: 'kept_text' }).waitFor();
+  expect(faults.filter((fault) => !/dynamically imported|cluster-page/.test(fault))).toEqual([]);
+  await page.context().close();
+});
+
 test('a coordinator that cannot be reached is said, nothing is lost, and it goes on', async () => {
   const { page } = await openConsole(cluster, browser);
   await write(page, 'SELECT 41 + 1 AS answer');

@@ -155,6 +155,13 @@ const starOf = async (view: string): Promise<readonly string[]> =>
 test('other doors have the five views of INFORMATION_SCHEMA and their columns alone', async () => {
   const failed = async (sql: string): Promise<unknown> => (await cluster.query(sql)).body.error;
   expect(await failed('SELECT udt_name FROM information_schema.columns')).toBe('COLUMN_NOT_FOUND');
+  const star = `SELECT * FROM information_schema.columns WHERE table_schema = '${SCHEMA}'`;
+  const plain = await cluster.query(star);
+  expect(plain.body.columns).toEqual(await starOf('columns'));
+  // Read by Postgres' parser, the star means the same.
+  const own = `${star} AND table_name IN (SELECT relname FROM pg_class WHERE relkind = 'r')`;
+  expect((await cluster.query(own)).body.columns).toEqual(plain.body.columns);
+  expect((await client.query(own)).fields.map(({ name }) => name)).toEqual(plain.body.columns);
   expect(await failed('SELECT * FROM information_schema.table_constraints')).toBe('TABLE_NOT_FOUND');
 });
 
@@ -229,6 +236,13 @@ test('privileges are what the caller may do', async () => {
     expect(found).toEqual([[true, false, false, false, false, true, null, null, false, false]]);
   } finally {
     await limited.end();
+  }
+  const byParameter = 'SELECT has_table_privilege($1, $2) AS may, pg_get_viewdef($3) AS text';
+  const [[number]] = (await rows(`SELECT 'customers'::regclass::oid`)) as [[number]];
+  for (const named of ['customers', `${SCHEMA}.customers`, String(number)]) {
+    expect((await client.query(byParameter, [named, 'SELECT', 'v'])).rows).toEqual([
+      { may: true, text: 'SELECT id FROM customers;' },
+    ]);
   }
   const byRow = `SELECT relname, has_table_privilege(oid, 'SELECT'), has_table_privilege(oid, 'TRUNCATE') FROM pg_class
     WHERE relname IN ('customers', 'v') ORDER BY 1`;

@@ -119,6 +119,12 @@ export type ListedPrincipals = {
   readonly now: Date;
 };
 
+/**
+ * A search looks at every name of the tenant. The stored columns have the letters A to Z in lower case, so that a text of such letters
+ * is found there, and no name is folded again.
+ */
+const NOT_ASCII = /[^\x20-\x7e]/;
+
 /** A page of the tenant's principals, by name. */
 export async function listPrincipals(
   db: Database,
@@ -129,8 +135,11 @@ export async function listPrincipals(
   if (like !== null) query = query.where('p.username', 'like', wholePattern(like));
   if (search !== undefined && search !== '') {
     const part = sql<string>`lower(${search})`;
+    const [name, email] = NOT_ASCII.test(search)
+      ? [sql`lower(p.username)`, sql`lower(p.email)`]
+      : [sql.ref('p.username_folded'), sql.ref('p.email_folded')];
     query = query.where(
-      sql<boolean>`(position(${part} in lower(p.username)) > 0 or position(${part} in lower(p.email)) > 0
+      sql<boolean>`(position(${part} in ${name}) > 0 or position(${part} in ${email}) > 0
         or position(${part} in lower(p.display_name)) > 0)`,
     );
   }

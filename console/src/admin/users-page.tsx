@@ -89,11 +89,12 @@ function OneUser({ user, me, onChanged }: OneProps): ReactNode {
       <h2>{user}</h2>
       <Actions actions={userActions(user, me)} onDone={onChanged} />
       <h3>About</h3>
-      <RowsTab made={describeUser(user)} label={`About ${user}`} />
+      <RowsTab made={describeUser(user)} label={`About ${user}`} as="record" />
       <h3>Roles and privileges</h3>
       <RowsTab made={showGrants('USER', user)} label={`Grants of ${user}`} />
       <p>
-        <Link href={`/admin/audit?target=${encodeURIComponent(user)}`}>What was done to {user}</Link>,{' '}
+        <Link href={`/admin/audit?event=sign_in&target=${encodeURIComponent(user)}`}>Last sign-ins of {user}</Link>,{' '}
+        <Link href={`/admin/audit?target=${encodeURIComponent(user)}`}>what was done to {user}</Link>,{' '}
         <Link href={`/admin/audit?actor=${encodeURIComponent(user)}`}>what {user} has done</Link>
       </p>
       <h3>Running statements</h3>

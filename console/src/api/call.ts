@@ -5,6 +5,8 @@ export class ApiError extends Error {
   readonly queryId: string | undefined;
   /** Offset in the statement. */
   readonly position: number | undefined;
+  /** The coordinator that leads, told by one that stands by. */
+  readonly leader: string | undefined;
 
   constructor(message: string, about: ErrorFacts) {
     super(message);
@@ -13,6 +15,7 @@ export class ApiError extends Error {
     this.status = about.status;
     this.queryId = about.queryId;
     this.position = about.position;
+    this.leader = about.leader;
   }
 }
 
@@ -21,6 +24,7 @@ type ErrorFacts = {
   readonly status: number;
   readonly queryId?: string | undefined;
   readonly position?: number | undefined;
+  readonly leader?: string | undefined;
 };
 
 /** Tells everybody who listens that the session has ended; the page then asks to sign in again, over what is open. */
@@ -67,5 +71,12 @@ async function errorOf(response: Response): Promise<ApiError> {
     | { readonly error?: string; readonly message?: string }
     | undefined;
   const message = body?.message ?? `the coordinator answered ${response.status}`;
-  return new ApiError(message, { code: body?.error ?? 'UNKNOWN', status: response.status, queryId, position });
+  const leader = leaderOf(response.headers.get('x-skein-leader'));
+  return new ApiError(message, { code: body?.error ?? 'UNKNOWN', status: response.status, queryId, position, leader });
+}
+
+/** An address of the web, without a slash at its end; whatever else the header says leads nowhere. */
+function leaderOf(text: string | null): string | undefined {
+  if (text === null || !/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined;
+  return text.replace(/\/$/, '');
 }

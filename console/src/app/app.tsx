@@ -7,6 +7,7 @@ import { call, SIGNED_OUT } from '../api/call.ts';
 import type { WhoamiEntry } from '#coordinator/api/http/api-types.ts';
 import { useWhoami } from '../api/whoami.ts';
 import { DONE_PAGE, SignedIn, SignIn } from '../sign-in/sign-in.tsx';
+import { PageBoundary } from './page-boundary.tsx';
 import { Palette, type Command } from './palette.tsx';
 
 const PAGES = [
@@ -52,7 +53,7 @@ export function App(): ReactNode {
       </p>
     );
   if (me === undefined) {
-    return <SignIn onSignedIn={onSignedIn} problem={error?.status === 401 ? undefined : error?.message} />;
+    return <SignIn onSignedIn={onSignedIn} problem={error?.status === 401 ? undefined : (error ?? undefined)} />;
   }
   if (globalThis.location.pathname === DONE_PAGE) return <SignedIn />;
   return (
@@ -74,33 +75,35 @@ export function App(): ReactNode {
 function Pages({ me }: { readonly me: WhoamiEntry }): ReactNode {
   const ask = useMemo(() => new AskState(`${me.tenant} ${me.user_id}`), [me.tenant, me.user_id]);
   useEffect(() => void ask.tabs.load(linkedText()), [ask]);
-  const [, navigate] = useLocation();
+  const [location, navigate] = useLocation();
   return (
     <main>
       <Palette commands={commandsOf(ask, navigate)} />
-      <Suspense fallback={<p role="status">Loading …</p>}>
-        <Switch>
-          <Route path="/ask">
-            <AskPage ask={ask} />
-          </Route>
-          <Route path="/history">
-            <HistoryPage ask={ask} />
-          </Route>
-          <Route path="/queries/:id">{({ id }) => <QueryPage key={id} id={id} ask={ask} />}</Route>
-          <Route path="/catalog/*?">
-            <CatalogPage ask={ask} me={me} />
-          </Route>
-          <Route path="/admin/*?">
-            <AdminPage me={me} />
-          </Route>
-          <Route path="/cluster">
-            <ClusterPage owner={`${me.tenant} ${me.user_id}`} />
-          </Route>
-          <Route>
-            <Redirect to="/ask" replace />
-          </Route>
-        </Switch>
-      </Suspense>
+      <PageBoundary location={location}>
+        <Suspense fallback={<p role="status">Loading …</p>}>
+          <Switch>
+            <Route path="/ask">
+              <AskPage ask={ask} />
+            </Route>
+            <Route path="/history">
+              <HistoryPage ask={ask} />
+            </Route>
+            <Route path="/queries/:id">{({ id }) => <QueryPage key={id} id={id} ask={ask} />}</Route>
+            <Route path="/catalog/*?">
+              <CatalogPage ask={ask} me={me} />
+            </Route>
+            <Route path="/admin/*?">
+              <AdminPage me={me} />
+            </Route>
+            <Route path="/cluster">
+              <ClusterPage owner={`${me.tenant} ${me.user_id}`} />
+            </Route>
+            <Route>
+              <Redirect to="/ask" replace />
+            </Route>
+          </Switch>
+        </Suspense>
+      </PageBoundary>
     </main>
   );
 }
@@ -133,6 +136,12 @@ function linkedText(): string | null {
   }
 }
 
+/** Builds the page anew; '' when it is of the sources beside it. */
+const BUILD_COMMAND = (document.querySelector<HTMLMetaElement>('meta[name=skein-build]')?.content ?? '').replace(
+  '__BUILD__',
+  '',
+);
+
 type HeaderProps = { readonly name: string; readonly tenant: string; readonly onSignedOut: () => void };
 
 function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
@@ -144,6 +153,11 @@ function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
   };
   return (
     <header className="bar">
+      {BUILD_COMMAND === '' ? null : (
+        <span role="status" className="wrong">
+          This page is older than its sources: <code>{BUILD_COMMAND}</code>
+        </span>
+      )}
       <span className="brand">Skein</span>
       <nav aria-label="Pages">
         {PAGES.map(([path, title]) => (

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../api/call.ts';
 import { adviceFor } from './advice.ts';
+import { LeaderLink } from './leader-link.tsx';
 
 /** An error of a request, and what to do about it. */
 export function Problem({ error }: { readonly error: ApiError }): ReactNode {
@@ -8,6 +9,7 @@ export function Problem({ error }: { readonly error: ApiError }): ReactNode {
     <div role="alert" className="problem">
       <strong>{error.code}</strong>: {error.message}
       <div className="quiet">{adviceFor(error)}</div>
+      <LeaderLink error={error} />
     </div>
   );
 }

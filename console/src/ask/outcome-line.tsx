@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { adviceFor } from '../app/advice.ts';
+import { LeaderLink } from '../app/leader-link.tsx';
 import type { Outcome, TabRun } from '../runs/outcome.ts';
 import { tellOutcome } from '../runs/tell-outcome.ts';
 
@@ -39,6 +40,7 @@ export function OutcomeLine({ run, shown, onShow, onResume }: Props): ReactNode 
         <div role="alert">
           <strong>{error.code}</strong>: {error.message}
           <div className="quiet">{adviceFor(error)}</div>
+          <LeaderLink error={error} />
           {LOST_WAY.has(error.code) ? (
             <button type="button" onClick={onResume}>
               Ask for its rows again

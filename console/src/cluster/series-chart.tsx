@@ -1,6 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { fadeColour } from '../app/fade-colour.ts';
 
 type Props = {
   readonly title: string;
@@ -21,7 +22,7 @@ export function SeriesChart({ title, seconds, lines, print }: Props): ReactNode 
     const element = place.current;
     if (element === null) return;
     const stroke = getComputedStyle(element).color;
-    const axis = { stroke, grid: { stroke: `${stroke}22` } };
+    const axis = { stroke, grid: { stroke: fadeColour(stroke, 0.13) }, ticks: { stroke: fadeColour(stroke, 0.13) } };
     const made = new UPlot(
       {
         width: element.clientWidth,

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { HistorySummaryEntry } from '#coordinator/api/http/history-operations.ts';
 import { callJson, type ApiError } from '../api/call.ts';
 import { printCount, printMs, printTime } from '../app/print-figures.ts';
@@ -35,6 +35,12 @@ export function HistoryStrip({ filters, span, onSpan }: Props): ReactNode {
     placeholderData: (before) => before,
     refetchInterval: span === null ? MOVES_MS : false,
   });
+  const strip = useRef<HTMLDivElement>(null);
+  const isThere = data !== undefined;
+  // A day is wider than many screens, and what came last is looked for most.
+  useEffect(() => {
+    if (strip.current !== null) strip.current.scrollLeft = strip.current.scrollWidth;
+  }, [isThere, span]);
   if (data === undefined) return <div className="strip" />;
   const shown = bars(data.lines, span ?? { fromMs: Date.now() - DAY_MS, toMs: Date.now() }, seconds);
   const most = Math.max(1, ...shown.map(({ count }) => count));
@@ -47,7 +53,7 @@ export function HistoryStrip({ filters, span, onSpan }: Props): ReactNode {
   };
   return (
     <div className="bar">
-      <div className="strip" role="group" aria-label="When they came">
+      <div ref={strip} className="strip" role="group" aria-label="When they came">
         {shown.map(({ fromMs, count, durationMs }, at) => (
           <button
             key={fromMs}

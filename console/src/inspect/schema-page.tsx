@@ -16,7 +16,8 @@ import { refusalOf } from './may.ts';
 import { commentOnSchema, createStage, createView, dropSchema } from './statements.ts';
 
 const PAGE = 100;
-const SORTS = ['name', 'owner', 'created', 'rows', 'bytes'] as const;
+/** Columns that the server sorts by, and what they are called. */
+const SORTS = { name: 'name', owner: 'owner', changed: 'last change', rows: 'rows', bytes: 'bytes' } as const;
 
 type Listed = BrowsedObject;
 type Page = { readonly objects: readonly Listed[]; readonly total: number };
@@ -102,10 +103,10 @@ function Objects({ objects, sort, descending, onSort }: ObjectsProps): ReactNode
       <table>
         <thead>
           <tr>
-            {SORTS.map((by) => (
+            {Object.entries(SORTS).map(([by, title]) => (
               <th key={by} scope="col" aria-sort={by === sort ? order : undefined}>
                 <button type="button" className="link" onClick={() => onSort(by)}>
-                  {by} {by === sort ? (descending ? '▾' : '▴') : ''}
+                  {title} {by === sort ? (descending ? '▾' : '▴') : ''}
                 </button>
               </th>
             ))}
@@ -120,7 +121,7 @@ function Objects({ objects, sort, descending, onSort }: ObjectsProps): ReactNode
                 <Link href={addressOf(catalog, schema, name, kind === 'stage' ? 'Stage' : '')}>{name}</Link>
               </td>
               <td>{details?.owner}</td>
-              <td>{details?.created == null ? '' : timeText(details.created)}</td>
+              <td>{details?.changed == null ? '' : printTime(details.changed)}</td>
               <td className="number">{figure(details, details?.rows, printCount)}</td>
               <td className="number">{figure(details, details?.bytes, printBytes)}</td>
               <td>{kind}</td>
@@ -132,8 +133,6 @@ function Objects({ objects, sort, descending, onSort }: ObjectsProps): ReactNode
     </div>
   );
 }
-
-const timeText = (time: string): string => (Number.isNaN(Date.parse(time)) ? time : printTime(time));
 
 function figure(
   details: Listed['details'],

@@ -54,7 +54,7 @@ export function TablePage({ path, tab, ask, details, onChanged }: Props): ReactN
           if (name === 'Files') return <FilesTab path={path} />;
           if (name === 'Health') return <HealthTab path={path} details={details} onChanged={changed} />;
           if (name === 'Rows') return <RowsTab made={firstRows(path)} label="The first 100 rows" />;
-          if (name === 'Definition') return <RowsTab made={showCreate('TABLE', path)} label="Definition" isText />;
+          if (name === 'Definition') return <RowsTab made={showCreate('TABLE', path)} label="Definition" as="text" />;
           if (name === 'Connect') return <ConnectTab path={path} />;
           return <ColumnsTab path={path} details={details} onChanged={changed} />;
         }}

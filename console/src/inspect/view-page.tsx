@@ -53,7 +53,7 @@ export function ViewPage({ path, tab, me }: ObjectProps): ReactNode {
         {(name) => {
           if (name === 'Versions') return <Versions view={data} />;
           if (name === 'Rows') return <RowsTab made={firstRows(path)} label="The first 100 rows" />;
-          if (name === 'Definition') return <RowsTab made={showCreate(kind, path)} label="Definition" isText />;
+          if (name === 'Definition') return <RowsTab made={showCreate(kind, path)} label="Definition" as="text" />;
           if (name === 'Connect') return <ConnectTab path={path} />;
           if (name === 'Refresh') return <Refresh path={path} actions={me.actions} />;
           return (
@@ -95,7 +95,7 @@ function Versions({ view }: { readonly view: View }): ReactNode {
 function Refresh({ path, actions }: { readonly path: ObjectPath; readonly actions: readonly string[] }): ReactNode {
   return (
     <>
-      <RowsTab made={explainRefresh(path)} label="Is it fresh" isText />
+      <RowsTab made={explainRefresh(path)} label="Is it fresh" as="text" />
       <StatementPanel made={refresh(path)} label="REFRESH" refusal={refusalOf(actions, 'table.commit')} />
     </>
   );

@@ -29,6 +29,7 @@ export function PlanGraph({ plan, stageMs }: Props): ReactNode {
           nodes={nodes.map((node) => ({ ...node, selected: node.id === chosen }))}
           edges={edges}
           fitView
+          fitViewOptions={{ maxZoom: 1 }}
           minZoom={0.05}
           nodesDraggable={false}
           nodesConnectable={false}

@@ -22,6 +22,7 @@ export function StageGraph({ run, chosen, onChoose }: Props): ReactNode {
         nodes={nodes.map((node) => ({ ...node, selected: node.id === String(chosen) }))}
         edges={edges}
         fitView
+        fitViewOptions={{ maxZoom: 1 }}
         minZoom={0.1}
         nodesDraggable={false}
         nodesConnectable={false}

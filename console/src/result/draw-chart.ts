@@ -2,6 +2,7 @@ import { BarChart, LineChart, ScatterChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, TooltipComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
+import { fadeColour } from '../app/fade-colour.ts';
 import type { ChartChoice } from './chart-choice.ts';
 import type { ResultSet } from './result-set.ts';
 
@@ -19,6 +20,12 @@ export function drawChart(place: HTMLElement, result: ResultSet, choice: ChartCh
   const ink = style.color;
   const ground = getComputedStyle(document.documentElement).backgroundColor;
   const chart = init(place, null, { renderer: 'canvas' });
+  const axis = {
+    axisLabel: { color: fadeColour(ink, 0.8) },
+    nameTextStyle: { color: ink },
+    axisLine: { lineStyle: { color: fadeColour(ink, 0.5) } },
+    splitLine: { lineStyle: { color: fadeColour(ink, 0.15) } },
+  };
   const rows = Math.min(result.rowCount, POINTS_MAX);
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
   chart.setOption({
@@ -29,7 +36,7 @@ export function drawChart(place: HTMLElement, result: ResultSet, choice: ChartCh
     tooltip: { trigger: 'axis', renderMode: 'richText' },
     legend: { top: 0, textStyle: { color: ink } },
     grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
-    ...(choice.kind === 'histogram' ? histogram(result, choice, rows) : series(result, choice, rows)),
+    ...withAxes(choice.kind === 'histogram' ? histogram(result, choice, rows) : series(result, choice, rows), axis),
   });
   const observer = new ResizeObserver(() => chart.resize());
   observer.observe(place);
@@ -46,12 +53,20 @@ export function drawChart(place: HTMLElement, result: ResultSet, choice: ChartCh
   };
 }
 
+type Axes = { readonly xAxis: object; readonly yAxis: object };
+
+const withAxes = ({ xAxis, yAxis, ...rest }: Axes, axis: object): object => ({
+  ...rest,
+  xAxis: { ...axis, ...xAxis },
+  yAxis: { ...axis, ...yAxis },
+});
+
 const numberAt = (result: ResultSet, row: number, column: number): number | null => {
   const text = result.text(row, column);
   return text === null || !Number.isFinite(Number(text)) ? null : Number(text);
 };
 
-function series(result: ResultSet, { kind, x, y }: ChartChoice, rows: number): object {
+function series(result: ResultSet, { kind, x, y }: ChartChoice, rows: number): Axes & { readonly series: object } {
   const places = Array.from({ length: rows }, (_, row) => row);
   const isScatter = kind === 'scatter';
   return {
@@ -70,7 +85,7 @@ function series(result: ResultSet, { kind, x, y }: ChartChoice, rows: number): o
   };
 }
 
-function histogram(result: ResultSet, { y }: ChartChoice, rows: number): object {
+function histogram(result: ResultSet, { y }: ChartChoice, rows: number): Axes & { readonly series: object } {
   const [column = 0] = y;
   const values = Array.from({ length: rows }, (_, row) => numberAt(result, row, column)).filter((one) => one !== null);
   const low = values.reduce((least, one) => Math.min(least, one), Infinity);

@@ -109,12 +109,12 @@ export class Runs {
 
   /** @param at the outcome whose place this one takes; without it, it comes behind the others */
   async #one(tab: TabRecord, asked: Asked & Ordered, signal: AbortSignal, at?: number): Promise<Outcome> {
-    const { sql, order } = asked;
+    const { sql, order, isExplain } = asked;
     const queryId = crypto.randomUUID();
     const startedMs = performance.now();
     const begun = newOutcome({ ...asked, queryId });
     this.#put(tab.id, begun, at);
-    this.#options.onStarted(tab, { queryId, sql, order });
+    this.#options.onStarted(tab, { queryId, sql, order, ...(isExplain === undefined ? {} : { isExplain }) });
     const parameters = this.#options.parametersOf(tab, sql);
     const body = {
       sql,

@@ -1,15 +1,17 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError, call } from '../api/call.ts';
+import { LeaderLink } from '../app/leader-link.tsx';
 
 type Props = {
   readonly onSignedIn: () => void;
-  readonly problem?: string | undefined;
+  readonly problem?: ApiError | string | undefined;
   /** The page behind it must not go: there is work on it. */
   readonly keepsPage?: boolean;
 };
 
 /** Leads to the sign-in page of the catalog, and takes the operator's token. */
 export function SignIn({ onSignedIn, problem, keepsPage = false }: Props): ReactNode {
+  const isAnswer = problem instanceof ApiError;
   const [failure] = useState(takeFailure);
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -26,7 +28,7 @@ export function SignIn({ onSignedIn, problem, keepsPage = false }: Props): React
       setBusy(false);
     }
   };
-  const told = error ?? failure ?? problem;
+  const told = error ?? failure ?? (isAnswer ? problem.message : problem);
   const { pathname, search, hash } = globalThis.location;
   // The text behind # does not come back: a page that has one stays, as one with work on it does.
   const isElsewhere = keepsPage || hash !== '';
@@ -36,6 +38,7 @@ export function SignIn({ onSignedIn, problem, keepsPage = false }: Props): React
       <div className="card">
         <h1>Skein</h1>
         {told === undefined ? null : <p role="alert">{told}</p>}
+        {isAnswer ? <LeaderLink error={problem} /> : null}
         <a
           className="primary"
           href={`/console/sign-in?back=${encodeURIComponent(back)}`}

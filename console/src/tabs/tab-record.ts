@@ -10,7 +10,13 @@ const ROW_LIMIT_DEFAULT = 10_000;
 export type RowOrder = { readonly column: string; readonly descending: boolean };
 
 /** The statement that a tab remembers. Tabs of an older release have no order. */
-export type StartedRun = { readonly queryId: string; readonly sql: string; readonly order?: RowOrder | null };
+export type StartedRun = {
+  readonly queryId: string;
+  readonly sql: string;
+  readonly order?: RowOrder | null;
+  /** Its rows are a plan, which is drawn. */
+  readonly isExplain?: true;
+};
 
 /** A tab as the browser keeps it. */
 export type TabRecord = {

@@ -27,6 +27,7 @@ const BrowsedObject = record({
     record({
       owner: orNull(Type.String(), 'Owner'),
       created: orNull(Type.String(), 'When it was made, as its writer says'),
+      changed: orNull(Type.String(), 'When it last changed; of a materialized view, when its rows did'),
       rows: orNull(Type.Number(), 'Rows by the current snapshot; null: unknown, or hidden by a policy'),
       bytes: orNull(Type.Number(), 'Bytes of its files; null as above'),
       has_policies: Type.Boolean({ description: 'Policies are bound to it' }),
@@ -42,7 +43,7 @@ const BrowsedPage = record({
 });
 
 /** Orders of a list of relations, beside that by name. */
-const OBJECT_SORTS = ['name', 'owner', 'created', 'rows', 'bytes'] as const;
+const OBJECT_SORTS = ['name', 'owner', 'created', 'changed', 'rows', 'bytes'] as const;
 export type ObjectSort = (typeof OBJECT_SORTS)[number];
 
 export const LIST_OBJECTS = {

@@ -18,6 +18,7 @@ const relation = (schema: string, name: string, columns: readonly string[]): Rel
   kind: 'TABLE',
   owner: null,
   created: null,
+  changedAtMs: null,
   comment: null,
   rows: null,
   bytes: null,
@@ -65,7 +66,7 @@ async function at(text: string): Promise<readonly string[]> {
 
 describe('proposals', () => {
   it.each([
-    ['SELECT * FROM ord|', ['orders', 'Order Lines']],
+    ['SELECT * FROM ord|', ['Order Lines', 'orders']],
     ['SELECT * FROM sales.|', ['invoices']],
     ['SELECT * FROM other.|', ['far']],
     ['SELECT * FROM other.far.|', ['away']],

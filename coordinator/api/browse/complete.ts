@@ -82,7 +82,7 @@ async function qualified(finder: Finder, { qualifier, sources }: CursorPlace): P
   const all = await objects.relations(caller, { catalog, signal });
   const isNamed = equalTo(qualifier.join('.'));
   const inSchema = all.filter(({ schema }) => isNamed(schema));
-  if (inSchema.length > 0) return inSchema.map(relationProposal);
+  if (inSchema.length > 0) return relationProposals(inSchema);
   const names = await objects.list(caller, { limit: 1_000 }, signal);
   const other = names.objects.find(({ name }) => isFirst(name))?.name;
   if (other === undefined) return [];
@@ -93,14 +93,14 @@ async function qualified(finder: Finder, { qualifier, sources }: CursorPlace): P
     return schemas.map((label) => ({ label, kind: 'schema', detail: other }));
   }
   const isBelow = equalTo(below);
-  return (await objects.relations(caller, place)).filter(({ schema }) => isBelow(schema)).map(relationProposal);
+  return relationProposals((await objects.relations(caller, place)).filter(({ schema }) => isBelow(schema)));
 }
 
 /** Relations of the session's schema, the schemas, and the catalogs. */
 async function relations({ objects, caller, catalog, schema, signal }: Finder): Promise<readonly Proposal[]> {
   const place = { catalog, signal };
   const isOwn = equalTo(schema);
-  const own = (await objects.relations(caller, place)).filter((one) => isOwn(one.schema)).map(relationProposal);
+  const own = relationProposals((await objects.relations(caller, place)).filter((one) => isOwn(one.schema)));
   const schemas = await objects.schemas(caller, place);
   const catalogs = await objects.list(caller, { limit: 1_000 }, signal);
   return [
@@ -143,11 +143,15 @@ async function find(
   return other === undefined ? undefined : inCatalog(other, places.slice(1).join('.'));
 }
 
-const relationProposal = ({ name, kind, schema }: Relation): Proposal => ({
-  label: name,
-  kind: kind === 'TABLE' ? 'table' : 'view',
-  detail: schema,
-});
+/** Relations by their names, whose letters are folded once: there may be 10,000 of them. */
+const relationProposals = (relations: readonly Relation[]): readonly Proposal[] =>
+  relations
+    .map(({ name, kind, schema }) => ({
+      key: foldIdentifier(name),
+      proposal: { label: name, kind: kind === 'TABLE' ? ('table' as const) : ('view' as const), detail: schema },
+    }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ proposal }) => proposal);
 
 /** Those that begin with the prefix, then those that contain it. */
 function bestOf(proposals: readonly Proposal[], prefix: string): readonly Proposal[] {

@@ -47,7 +47,7 @@ test.each(['x', '{}', '[1,null,"table"]', '["a"]'])('a page behind %s is refused
 
 test('a page in another order has the whole list behind it, and what has no value comes last', () => {
   const rows = [3, null, 10, 3].map((count, i): BrowsedObject => {
-    const details = { owner: null, created: null, rows: count, bytes: null, has_policies: false };
+    const details = { owner: null, created: null, changed: null, rows: count, bytes: null, has_policies: false };
     return { ...object(`t${i}`, 's'), details };
   });
   const names = (descending: boolean, offset: number): readonly string[] =>

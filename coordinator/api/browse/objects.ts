@@ -138,7 +138,7 @@ const catalogObject = (name: string): BrowsedObject => ({ ...NOTHING, kind: 'cat
 const KINDS = { TABLE: 'table', VIEW: 'view', 'MATERIALIZED VIEW': 'materialized view' } as const;
 
 const relationObject = (
-  { schema, name, kind, comment, owner, created, rows, bytes, policies }: Relation,
+  { schema, name, kind, comment, owner, created, changedAtMs, rows, bytes, policies }: Relation,
   catalog: string,
 ): BrowsedObject => ({
   ...NOTHING,
@@ -147,7 +147,14 @@ const relationObject = (
   catalog,
   schema,
   comment,
-  details: { owner, created, rows: wholeOf(rows), bytes: wholeOf(bytes), has_policies: policies.length > 0 },
+  details: {
+    owner,
+    created,
+    changed: changedAtMs === null ? null : new Date(changedAtMs).toISOString(),
+    rows: wholeOf(rows),
+    bytes: wholeOf(bytes),
+    has_policies: policies.length > 0,
+  },
 });
 
 const wholeOf = (text: string | null): number | null => (text === null ? null : Number(text));

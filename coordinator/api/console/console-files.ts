@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { consoleBuildState, consoleFolder } from './build-state.ts';
 
-/** Where the build of the console lies, in a checkout and in the package alike. */
-const BUILD = join(import.meta.dirname, '../../../console/dist');
 const INDEX = 'index.html';
-/** Makes the build. */
-export const BUILD_COMMAND = 'npm run console:build';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,13 +25,25 @@ export type ConsoleFile = {
   readonly isImmutable: boolean;
 };
 
-/** The files of the console's build, listed at the first request: a coordinator that nobody visits holds none of them. */
-export class ConsoleFiles {
-  readonly #folder: string;
-  #names: Promise<ReadonlySet<string>> | undefined;
+type Listed = {
+  readonly builtAtMs: number;
+  readonly names: Promise<ReadonlySet<string>>;
+  readonly isOld: Promise<boolean>;
+};
 
-  constructor(folder = BUILD) {
-    this.#folder = folder;
+/**
+ * The files of the console's build, listed at the first request: a coordinator that nobody visits holds none of them. A page that was built
+ * meanwhile has files of other names, so they are listed again when its index is another.
+ */
+export class ConsoleFiles {
+  readonly #console: string;
+  readonly #folder: string;
+  #listed: Listed | undefined;
+
+  /** @param folder of the console, whose `dist` is the build */
+  constructor(folder = consoleFolder()) {
+    this.#console = folder;
+    this.#folder = join(folder, 'dist');
   }
 
   /** Whether there is a build. */
@@ -44,10 +53,29 @@ export class ConsoleFiles {
 
   /** The file at a path below `/console/`, else the page itself, whose script reads the path; undefined: there is no build, or no such file. */
   async find(path: string, accepted: string): Promise<ConsoleFile | undefined> {
-    if (!this.isThere) return undefined;
-    const names = await (this.#names ??= listFiles(this.#folder));
+    const listed = await this.#list();
+    if (listed === undefined) return undefined;
+    const names = await listed.names;
     if (names.has(path)) return this.#read(path, names, accepted);
     return path.startsWith('assets/') ? undefined : this.#read(INDEX, names, accepted);
+  }
+
+  /** Whether the build is of other sources than those beside it. */
+  async isOld(): Promise<boolean> {
+    return (await (await this.#list())?.isOld) === true;
+  }
+
+  async #list(): Promise<Listed | undefined> {
+    const index = await stat(join(this.#folder, INDEX)).catch(() => undefined);
+    if (index === undefined) return undefined;
+    if (this.#listed?.builtAtMs !== index.mtimeMs) {
+      this.#listed = {
+        builtAtMs: index.mtimeMs,
+        names: listFiles(this.#folder),
+        isOld: consoleBuildState(this.#console).then((state) => state === 'old'),
+      };
+    }
+    return this.#listed;
   }
 
   async #read(path: string, names: ReadonlySet<string>, accepted: string): Promise<ConsoleFile> {

@@ -8,7 +8,8 @@ import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
 import type { DocumentedApp } from '../http/documented-app.ts';
 import { cookieName, readCookie, setCookies } from './console-cookie.ts';
-import { BUILD_COMMAND, ConsoleFiles } from './console-files.ts';
+import { BUILD_COMMAND } from './build-state.ts';
+import { ConsoleFiles } from './console-files.ts';
 import {
   CONSOLE_SIGN_IN_BODY,
   END_CONSOLE_SESSION,
@@ -173,11 +174,14 @@ function pageRoutes(app: DocumentedApp, parts: Parts): void {
     if (file.type !== PAGE) return reply.send(file.bytes);
     const nonce = randomBytes(16).toString('base64');
     void reply.header('content-security-policy', contentPolicy(nonce));
-    return reply.send(file.bytes.toString().replaceAll(NONCE_PLACE, nonce));
+    const advice = (await files.isOld()) ? BUILD_COMMAND : '';
+    return reply.send(file.bytes.toString().replaceAll(NONCE_PLACE, nonce).replace(BUILD_PLACE, advice));
   });
 }
 
 const PAGE = 'text/html; charset=utf-8';
+/** Where the page has the command that builds it anew, if it is old. */
+const BUILD_PLACE = '__BUILD__';
 
 const refuseHost = (reply: FastifyReply, { publicUrl }: Parts): FastifyReply =>
   reply

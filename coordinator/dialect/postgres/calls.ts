@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { castAs, constantText, numberOfText } from './casts.ts';
+import { numberNamed, numberOfText } from './casts.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
 import { join, form, words, type Sql } from './parts.ts';
 import { isPrivilegeFunction, writePrivilege } from './privileges.ts';
@@ -18,9 +18,9 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
   if (names.length > 2) throw new NotRead(names.join('.'));
   const known = Object.hasOwn(PG_FUNCTIONS, name) ? PG_FUNCTIONS[name] : undefined;
   if (known !== undefined) {
-    const written = args.map((arg, i) =>
-      i === 0 && known.first !== undefined && constantText(arg) !== undefined
-        ? castAs(known.first, { node: arg, write: () => write(arg, place) }, place)
+    const written = args.map((arg, i): Typed =>
+      i === 0 && known.first !== undefined
+        ? { sql: numberNamed(known.first, arg, place, write), type: 'oid' }
         : write(arg, place),
     );
     return {

@@ -138,6 +138,19 @@ function numberOfAny(type: string, value: Sql, place: WritePlace): Sql {
   return form`coalesce(TRY_CAST(${text} AS BIGINT), ${numberOfText(type, text, place)})`;
 }
 
+/** The number of the object that an argument of a function names: by its number, or by its name as a text. */
+export function numberNamed(
+  type: 'regclass' | 'regnamespace',
+  node: Node,
+  place: WritePlace,
+  write: (node: Node, place: WritePlace) => Typed,
+): Sql {
+  if (constantText(node) !== undefined) return castAs(type, { node, write: () => write(node, place) }, place).sql;
+  const value = write(node, place);
+  if (isText(value.type)) return numberOfText(type, value.sql, place);
+  return value.type === null ? numberOfAny(type, value.sql, place) : value.sql;
+}
+
 const NO_OBJECT = { relation: 'pg_class', name: 'relname', namespace: 'relnamespace' };
 
 /** The names of a text with dots: those without quotes are folded. */

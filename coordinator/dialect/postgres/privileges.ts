@@ -1,4 +1,4 @@
-import { castAs, constantText, numberOfText } from './casts.ts';
+import { numberNamed } from './casts.ts';
 import { form, words, type Sql } from './parts.ts';
 import type { Typed, WritePlace } from './scope.ts';
 import type { Node } from './tree.ts';
@@ -60,7 +60,7 @@ function found(
     const value = write(object, place).sql;
     return form`pg_catalog.pg_database AS ${r} ${joined(`'d'`)} WHERE CAST(${value} AS VARCHAR) IN (${r}.datname, CAST(${r}.oid AS VARCHAR))`;
   }
-  const number = numberIn(type, object, place, write);
+  const number = numberNamed(type, object, place, write);
   if (type === 'regnamespace') {
     const kind = `CASE WHEN ${r}.oid < ${FIRST_OWN} THEN 'b' ELSE 'n' END`;
     return form`pg_catalog.pg_namespace AS ${r} ${joined(kind)} WHERE ${r}.oid = ${number}`;
@@ -74,14 +74,3 @@ function found(
 
 /** The numbers below are those of Postgres' own objects. */
 const FIRST_OWN = 16_384;
-
-function numberIn(
-  type: 'regclass' | 'regnamespace',
-  node: Node,
-  place: WritePlace,
-  write: (node: Node, place: WritePlace) => Typed,
-): Sql {
-  if (constantText(node) !== undefined) return castAs(type, { node, write: () => write(node, place) }, place).sql;
-  const value = write(node, place);
-  return value.type === 'text' || value.type === 'name' ? numberOfText(type, value.sql, place) : value.sql;
-}

@@ -2,6 +2,7 @@ import { parse } from 'libpg-query';
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { pgRelation, pgRelationNumber } from '../../binding/pg-relations.ts';
+import { schemaViewOf } from '../../binding/schema-views.ts';
 import type { PostgresRequest, PostgresText } from '../../binding/planner.ts';
 import { writeQuery } from './queries.ts';
 import { isObject, NotRead } from './tree.ts';
@@ -23,7 +24,9 @@ export async function translatePostgres(sql: string, values: PostgresRequest['va
   let count = 0;
   const place = {
     relations: (schema: string, name: string) =>
-      pgRelation(schema, name)?.columns.map(([column, type]) => ({ name: column, type })),
+      isOurs(schema, name)
+        ? undefined
+        : pgRelation(schema, name)?.columns.map(([column, type]) => ({ name: column, type })),
     numberOf: pgRelationNumber,
     valueAt: (start: number) => byStart.get(start),
     fresh: () => `skein_${(count += 1)}`,
@@ -36,6 +39,10 @@ export async function translatePostgres(sql: string, values: PostgresRequest['va
     throw error;
   }
 }
+
+/** The views of INFORMATION_SCHEMA that every door has have columns of their own. */
+const isOurs = (schema: string, name: string): boolean =>
+  schema === 'information_schema' && schemaViewOf(name) !== undefined;
 
 async function treeOf(sql: string): Promise<JsonObject | undefined> {
   try {

@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { decodeJwt, exportSPKI, generateKeyPair, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
@@ -210,6 +211,38 @@ test('one issuer in two tenants: the audience decides, and nobody takes that of 
   // Another provider of the same issuer knows nobody by its subjects.
   expect(await tenantOf('api://entra')).toBe('invalid_grant');
   await run({ kind: 'drop_provider', name: 'entra', ifExists: false });
+});
+
+test('an issuer that is silent keeps its own tokens waiting, and nobody else’s', async () => {
+  const silent = `${issuer.issuer}/silent`;
+  const json = (document: object) => (response: ServerResponse) =>
+    void response.writeHead(200).end(JSON.stringify(document));
+  const documents = ['/silent/.well-known/openid-configuration', '/silent/keys'] as const;
+  issuer.answers = {
+    [documents[0]]: json({ issuer: silent, jwks_uri: `${silent}/keys` }),
+    [documents[1]]: json({ keys: issuer.keys }),
+  };
+  await run({ ...PROVIDER, name: 'silent', issuer: silent, audiences: ['skein:default'] });
+  await trust('loader', [{ claim: 'sub', operator: '=', value: SUB }], 'silent');
+  expect((await exchange(await sign({ iss: silent }))).status).toBe(200);
+  // Its keys are to be read again, and the other issuer's too.
+  passedMs += 301_000;
+  issuer.answers = { [documents[0]]: () => undefined };
+  let answered = 0;
+  const waiting = Array.from({ length: 20 }, async (_none, i) => {
+    const { status } = await exchange(await sign({ iss: silent, jti: String(i) }));
+    answered += 1;
+    return status;
+  });
+  await expect.poll(() => issuer.asked.filter((path) => path === documents[0]).length).toBe(2);
+  const beganMs = performance.now();
+  for (let i = 0; i < 10; i += 1) expect((await exchange(await sign({ jti: `other ${i}` }))).status).toBe(200);
+  expect([answered, performance.now() - beganMs < patience(2_000)]).toEqual([0, true]);
+  // After its five seconds the keys that are known go on, and all have asked it once.
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([200]));
+  expect(issuer.asked.filter((path) => path === documents[0])).toHaveLength(2);
+  issuer.answers = {};
+  await run({ kind: 'drop_provider', name: 'silent', ifExists: false });
 });
 
 test('keys that are rotated, an issuer that is away, and one that is dropped', async () => {

@@ -7,6 +7,8 @@ import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
+  numberOfRelation,
+  OF_NUMBER,
   OF_RELATION,
   OF_SCHEMA,
   pgDefault,
@@ -238,20 +240,22 @@ const filteredRelations = (
   filters: PgRowsRequest['filters'],
 ): readonly Relation[] => {
   const isWanted = picker(view, filters);
-  const [names, schemas] = [OF_RELATION, OF_SCHEMA].map((name) => filters[name]);
+  const [names, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
   const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
   const within = schemas === undefined ? undefined : new Set(schemas);
+  const numbered = numbers === undefined ? undefined : new Set(numbers.map((text) => numberOfRelation(Number(text))));
   return relations.filter(
     (relation) =>
       owners?.has(relation.name) !== false &&
       within?.has(relation.schema) !== false &&
+      numbered?.has(relation.oid) !== false &&
       view.rows(toldRelation(relation)).some(isWanted),
   );
 };
 
 /** The filters by columns of the relation itself. */
 const ofColumns = (filters: PgRowsRequest['filters']): readonly (readonly [string, readonly string[]])[] =>
-  Object.entries(filters).filter(([name]) => name !== OF_RELATION && name !== OF_SCHEMA);
+  Object.entries(filters).filter(([name]) => ![OF_RELATION, OF_SCHEMA, OF_NUMBER].includes(name));
 
 type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filters']; readonly beside: Beside };
 

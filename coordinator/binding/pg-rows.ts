@@ -65,11 +65,11 @@ export const isSchemaColumn = (relation: string, column: string): boolean =>
 
 /** Columns by whose constants rows are picked. */
 const PICKED: Readonly<Record<string, readonly string[]>> = {
-  pg_class: ['oid', 'relname'],
+  pg_class: ['oid', 'relname', 'relkind'],
   pg_attribute: ['attrelid'],
   pg_attrdef: ['adrelid'],
   pg_index: ['indrelid'],
-  pg_constraint: ['conrelid'],
+  pg_constraint: ['conrelid', 'contype'],
   pg_description: ['objoid'],
   pg_namespace: ['nspname'],
   pg_type: [],

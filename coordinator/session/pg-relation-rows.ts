@@ -56,15 +56,32 @@ const PAGE_ROWS = 2_000;
 
 /** The relations of Postgres' catalog as one statement sees them: what is built in, and the objects of the session's catalog. */
 export const pgRelations = (parts: Parts): PgRelations => ({
-  pgRows: async (request) => {
+  pgRows: async (asked) => {
+    const { request, hasObjects } = withoutKinds(asked);
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
-    const found = [await builtInRows(relation, request, made, parts), ...(await ofObjects(request, made, parts))];
+    const own = hasObjects ? await ofObjects(request, made, parts) : [];
+    const found = [await builtInRows(relation, request, made, parts), ...own];
     request.signal.throwIfAborted();
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
 });
+
+/** Columns of kinds, and the kinds that tables and views have rows of: there is no foreign key, no sequence. */
+const KINDS: Readonly<Record<string, { readonly column: string; readonly ours: readonly string[] }>> = {
+  pg_class: { column: 'relkind', ours: ['r', 'v', 'm', 'i'] },
+  pg_constraint: { column: 'contype', ours: ['p', 'n'] },
+};
+
+/** A wish for kinds says whether rows of objects are wanted at all; it picks none of them, so that all can be kept as they were encoded. */
+function withoutKinds(asked: PgRowsRequest): { readonly request: PgRowsRequest; readonly hasObjects: boolean } {
+  const kinds = asked.schema === 'pg_catalog' && Object.hasOwn(KINDS, asked.pg) ? KINDS[asked.pg] : undefined;
+  const wanted = kinds === undefined ? undefined : asked.filters[kinds.column];
+  if (kinds === undefined || wanted === undefined) return { request: asked, hasObjects: true };
+  const filters = Object.fromEntries(Object.entries(asked.filters).filter(([name]) => name !== kinds.column));
+  return { request: { ...asked, filters }, hasObjects: wanted.some((kind) => kinds.ours.includes(kind)) };
+}
 
 /** The block under which rows of what is built in are kept. */
 const BUILT_IN: RelationBlock = [];

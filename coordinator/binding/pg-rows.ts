@@ -25,8 +25,9 @@ export interface PgRelations {
   pgRows(request: PgRowsRequest): Promise<TableRows>;
 }
 
-/** Names of filters by the table or view that a row is of, and by its schema; no column is called so. */
+/** Names of filters by the table or view that a row is of, by its number or one that belongs to it, and by its schema; no column is called so. */
 export const OF_RELATION = '@relation';
+export const OF_NUMBER = '@number';
 export const OF_SCHEMA = '@schema';
 
 /** Columns that have the number of a table or view, or of what belongs to it: rows that such columns make equal are of the same one. */
@@ -35,10 +36,17 @@ const NUMBER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   pg_attribute: ['attrelid'],
   pg_attrdef: ['adrelid'],
   pg_index: ['indrelid', 'indexrelid'],
-  pg_constraint: ['conrelid', 'conindid'],
+  // Its own number is no number of those eight for NOT NULL, and is compared with no constant here.
+  pg_constraint: ['conrelid', 'conindid', 'oid'],
   pg_description: ['objoid'],
   pg_type: ['typrelid'],
+  skein_keys: ['conoid', 'indexrelid'],
+  skein_views: ['oid'],
+  skein_sizes: ['oid'],
 };
+
+/** Numbers of a table and of what belongs to it are eight from one on that eight divides (`045-object-numbers.ts`). */
+export const numberOfRelation = (number: number): number => number - (number % 8);
 
 /** Columns that have the number of the schema of a table or view. */
 const SCHEMA_COLUMNS: Readonly<Record<string, string>> = {
@@ -57,11 +65,11 @@ export const isSchemaColumn = (relation: string, column: string): boolean =>
 
 /** Columns by whose constants rows are picked. */
 const PICKED: Readonly<Record<string, readonly string[]>> = {
-  pg_class: ['oid', 'relname'],
+  pg_class: ['oid', 'relname', 'relkind'],
   pg_attribute: ['attrelid'],
   pg_attrdef: ['adrelid'],
   pg_index: ['indrelid'],
-  pg_constraint: ['conrelid'],
+  pg_constraint: ['conrelid', 'contype'],
   pg_description: ['objoid'],
   pg_namespace: ['nspname'],
   pg_type: [],

@@ -2,7 +2,7 @@ import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { textOf } from '../plan/json-node.ts';
-import { isNumberColumn, isSchemaColumn, OF_RELATION, OF_SCHEMA } from '../binding/pg-rows.ts';
+import { isNumberColumn, isSchemaColumn, OF_NUMBER, OF_RELATION, OF_SCHEMA } from '../binding/pg-rows.ts';
 import type { WantedConstant } from '../binding/schema-views.ts';
 import type { Condition, FoundView, From } from './found-views.ts';
 
@@ -22,6 +22,9 @@ export function wantRelations(own: From, outer: readonly From[]): void {
   if (!own.views.some(isOfCatalog)) return;
   const scopes = [own, ...outer];
   for (const { condition, views: narrowed } of own.conditions) wantNamed(condition, narrowed, scopes);
+  for (const view of own.views.filter(isOfCatalog)) {
+    for (const [column, lists] of view.wanted) if (isNumberColumn(view.name, column)) give(view, OF_NUMBER, lists);
+  }
   const pairs = own.conditions.flatMap((one) => pairsOf(one, scopes));
   for (let round = 0; round <= own.views.length; round += 1) for (const pair of pairs) hand(pair);
 }
@@ -62,6 +65,7 @@ function hand({ from, to }: Pair): void {
   if (!isNumberColumn(from.view.name, from.column) || !isNumberColumn(to.view.name, to.column)) return;
   const { name, wanted } = from.view;
   give(to.view, OF_RELATION, wanted.get(OF_RELATION) ?? (name === 'pg_class' ? wanted.get('relname') : undefined));
+  give(to.view, OF_NUMBER, wanted.get(OF_NUMBER));
   give(to.view, OF_SCHEMA, wanted.get(OF_SCHEMA));
   if (to.view.places.includes(to.column)) give(to.view, to.column, wanted.get(from.column));
 }

@@ -144,7 +144,10 @@ test.each([
   ],
   [
     `SELECT (SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = c.oid) FROM ${CLASS} c WHERE c.oid = 7`,
-    [{ attrelid: ['7'] }, { oid: ['7'] }],
+    [
+      { attrelid: ['7'], '@number': ['7'] },
+      { oid: ['7'], '@number': ['7'] },
+    ],
   ],
   [
     `SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = coalesce((SELECT r.oid FROM ${CLASS} r JOIN ${NAMESPACE} n ON n.oid = r.relnamespace WHERE r.relname = 't' AND n.nspname = 's' LIMIT 1), 0)`,

@@ -7,6 +7,8 @@ import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
+  numberOfRelation,
+  OF_NUMBER,
   OF_RELATION,
   OF_SCHEMA,
   pgDefault,
@@ -54,15 +56,32 @@ const PAGE_ROWS = 2_000;
 
 /** The relations of Postgres' catalog as one statement sees them: what is built in, and the objects of the session's catalog. */
 export const pgRelations = (parts: Parts): PgRelations => ({
-  pgRows: async (request) => {
+  pgRows: async (asked) => {
+    const { request, hasObjects } = withoutKinds(asked);
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
-    const found = [await builtInRows(relation, request, made, parts), ...(await ofObjects(request, made, parts))];
+    const own = hasObjects ? await ofObjects(request, made, parts) : [];
+    const found = [await builtInRows(relation, request, made, parts), ...own];
     request.signal.throwIfAborted();
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
 });
+
+/** Columns of kinds, and the kinds that tables and views have rows of: there is no foreign key, no sequence. */
+const KINDS: Readonly<Record<string, { readonly column: string; readonly ours: readonly string[] }>> = {
+  pg_class: { column: 'relkind', ours: ['r', 'v', 'm', 'i'] },
+  pg_constraint: { column: 'contype', ours: ['p', 'n'] },
+};
+
+/** A wish for kinds says whether rows of objects are wanted at all; it picks none of them, so that all can be kept as they were encoded. */
+function withoutKinds(asked: PgRowsRequest): { readonly request: PgRowsRequest; readonly hasObjects: boolean } {
+  const kinds = asked.schema === 'pg_catalog' && Object.hasOwn(KINDS, asked.pg) ? KINDS[asked.pg] : undefined;
+  const wanted = kinds === undefined ? undefined : asked.filters[kinds.column];
+  if (kinds === undefined || wanted === undefined) return { request: asked, hasObjects: true };
+  const filters = Object.fromEntries(Object.entries(asked.filters).filter(([name]) => name !== kinds.column));
+  return { request: { ...asked, filters }, hasObjects: wanted.some((kind) => kinds.ours.includes(kind)) };
+}
 
 /** The block under which rows of what is built in are kept. */
 const BUILT_IN: RelationBlock = [];
@@ -238,20 +257,22 @@ const filteredRelations = (
   filters: PgRowsRequest['filters'],
 ): readonly Relation[] => {
   const isWanted = picker(view, filters);
-  const [names, schemas] = [OF_RELATION, OF_SCHEMA].map((name) => filters[name]);
+  const [names, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
   const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
   const within = schemas === undefined ? undefined : new Set(schemas);
+  const numbered = numbers === undefined ? undefined : new Set(numbers.map((text) => numberOfRelation(Number(text))));
   return relations.filter(
     (relation) =>
       owners?.has(relation.name) !== false &&
       within?.has(relation.schema) !== false &&
+      numbered?.has(relation.oid) !== false &&
       view.rows(toldRelation(relation)).some(isWanted),
   );
 };
 
 /** The filters by columns of the relation itself. */
 const ofColumns = (filters: PgRowsRequest['filters']): readonly (readonly [string, readonly string[]])[] =>
-  Object.entries(filters).filter(([name]) => name !== OF_RELATION && name !== OF_SCHEMA);
+  Object.entries(filters).filter(([name]) => ![OF_RELATION, OF_SCHEMA, OF_NUMBER].includes(name));
 
 type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filters']; readonly beside: Beside };
 

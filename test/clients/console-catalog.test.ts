@@ -82,6 +82,9 @@ test('a table is found in its schema, looked at in every tab, tagged, and mended
   const { page, faults } = await openConsole(cluster, browser, { path: '/console/catalog/console_pages/s' });
   await page.getByRole('link', { name: HOSTILE }).click();
   await page.getByRole('heading', { name: HOSTILE }).waitFor();
+  // The tree shows where the page is.
+  const tree = page.getByRole('tree', { name: 'Catalog' });
+  await tree.getByRole('treeitem', { name: HOSTILE, selected: true }).waitFor();
   await page.getByText('<script>alert(1)</script>', { exact: true }).first().waitFor();
   await page.getByRole('region', { name: 'Columns' }).getByText('<b>key</b>').waitFor();
   await page.getByRole('region', { name: 'Columns' }).getByText('STRUCT<a: INT, b: ARRAY<VARCHAR>>').waitFor();
@@ -343,6 +346,30 @@ test('a reader sees whole pages that say what he may not', async () => {
   }
   expect(faults).toEqual([]);
   await page.context().close();
+});
+
+test('the holder of each privilege is offered what it allows, and told what else needs', async () => {
+  const pages = {
+    'MANAGE USERS': ['users', 'Create a user'],
+    'MANAGE SERVICE ACCOUNTS': ['service-accounts', 'Create a service account'],
+    'MANAGE POLICIES': ['policies', 'Create a policy'],
+  } as const;
+  for (const [i, privilege] of Object.keys(pages).entries()) {
+    const user = `console_holder_${i}`;
+    await cluster.sql(`CREATE USER ${user} EMAIL '${user}@example.org' PASSWORD 'Correct-Horse-9'`);
+    await cluster.sql(`GRANT ${privilege} TO USER ${user}`);
+    const { page, faults } = await openConsole(cluster, browser, { token: await cluster.token({ user }) });
+    for (const [needed, [path, create]] of Object.entries(pages)) {
+      await page.goto(`${cluster.queryUrl}/console/admin/${path}`);
+      await button(page, create).click();
+      const form = page.getByRole('region', { name: create, exact: true });
+      await form.getByRole('button', { name: 'Run', exact: true }).waitFor();
+      const told = await form.getByText(`This needs tenant_admin or the privilege ${needed}.`).count();
+      expect([privilege, path, told]).toEqual([privilege, path, needed === privilege ? 0 : 1]);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }
 });
 
 describe('axe-core finds nothing, and nothing is wider than the screen', () => {

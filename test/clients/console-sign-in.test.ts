@@ -76,6 +76,25 @@ test('by the page of the catalog, back to the page that was asked for, and out a
   await context.close();
 });
 
+test('by the link of skein console, in one click and once', async () => {
+  const link = (await cluster.cliOk(['console', '--user', USER])).trim();
+  expect(link.startsWith(`${origin}/console/#code=`)).toBe(true);
+  const first = await browser.newContext();
+  const { page, faults } = await visit(await first.newPage(), link);
+  await page.getByRole('link', { name: USER }).waitFor();
+  // The code is in no address any more.
+  expect(page.url()).not.toContain('code');
+  await ask(page, 'SELECT current_user');
+  expect(await rowTexts(page, 1)).toEqual([USER]);
+  expect(faults).toEqual([]);
+  await first.close();
+  const second = await browser.newContext();
+  const { page: again } = await visit(await second.newPage(), link);
+  await again.getByRole('region', { name: 'Sign in' }).waitFor();
+  expect(await status(second)).toBe(401);
+  await second.close();
+});
+
 test('a code that comes again, another browser, a foreign state and a foreign issuer begin nothing', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();

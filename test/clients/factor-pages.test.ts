@@ -16,6 +16,8 @@ let context: BrowserContext;
 let page: Page;
 let cdp: CDPSession;
 let home = '';
+/** The authenticator of the browser itself. */
+let laptop = '';
 /** Recovery codes that were shown last. */
 let codes: readonly string[] = [];
 
@@ -41,10 +43,10 @@ async function signIn(): Promise<void> {
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
-const authenticator = async (): Promise<string> => {
+const authenticator = async (transport: 'internal' | 'usb' = 'internal'): Promise<string> => {
   const options = {
     protocol: 'ctap2',
-    transport: 'internal',
+    transport,
     hasResidentKey: true,
     hasUserVerification: true,
     isUserVerified: true,
@@ -65,7 +67,7 @@ async function faults(): Promise<readonly unknown[]> {
 }
 
 test('an administrator sets up a passkey at the first sign-in, and signs in with it', async () => {
-  await authenticator();
+  laptop = await authenticator();
   await signIn();
   expect(await heading()).toBe('Set up a second factor');
   expect(await faults()).toEqual([]);
@@ -124,6 +126,33 @@ test('a passkey answers one request, once: not in another sign-in, and not after
   // By that answer the request of this sign-in is gone.
   expect(await post(fresh)).toEqual([403, true]);
   expect(await post(await held())).toEqual([303, false]);
+});
+
+test('an account has ten passkeys at most, with their names and dates', async () => {
+  await catalog.sql(`insert into catalog.passkey (id, principal_id, credential_id, public_key, counter, transports, name, created_at)
+    select gen_random_uuid(), principal_id, md5(n::text), public_key, 0, '{}', 'key ' || n, '2026-01-02T03:04:05Z'
+    from catalog.passkey, generate_series(1, 9) n`);
+  await catalog.sql('update catalog.passkey set counter = 0');
+  await signIn();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('Passkey key 9, made on 2026-01-02').waitFor();
+  await page.getByText(/Passkey my laptop, made on [0-9-]+, last used on/).waitFor();
+  // A key beside the laptop, which alone is touched: the laptop has a passkey of this account already.
+  const key = await authenticator('usb');
+  const touch = (enabled: boolean): Promise<unknown> =>
+    cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: laptop, enabled });
+  await touch(false);
+  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await page.getByRole('button', { name: 'Make a passkey' }).click();
+  await page.getByText('an account has at most 10 passkeys').waitFor();
+  await catalog.sql(`delete from catalog.passkey where name = 'key 9'`);
+  await page.goto(`${home}/account/passkey`);
+  await page.getByLabel('Name of the passkey').fill('the tenth');
+  await page.getByRole('button', { name: 'Make a passkey' }).click();
+  await page.getByText(/Passkey the tenth, made on/).waitFor();
+  await catalog.sql(`delete from catalog.passkey where name <> 'my laptop'`);
+  await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: key });
+  await touch(true);
 });
 
 test('an authenticator app beside it, recovery codes anew, and the passkey removed', async () => {

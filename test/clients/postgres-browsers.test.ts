@@ -8,9 +8,10 @@ beforeAll(async () => {
   tables = await browsedTables(`browsers_${process.pid}`);
   const url = tables.ours.href;
   const found = [
-    await toolOutcomes('test/clients/postgres_sqlalchemy.py', url),
-    await toolOutcomes('test/clients/postgres_django.py', url),
-    await toolOutcomes('test/clients/postgres_browsers.py', url),
+    await toolOutcomes('tools', 'test/clients/postgres_sqlalchemy.py', url),
+    await toolOutcomes('tools', 'test/clients/postgres_django.py', url),
+    await toolOutcomes('tools', 'test/clients/postgres_browsers.py', url),
+    await toolOutcomes('dbt', 'test/clients/postgres_dbt.py', url),
   ];
   outcomes = Object.assign({}, ...found) as typeof outcomes;
 }, 600_000);
@@ -44,6 +45,7 @@ test.each([
   ['pgcli', ['queries', 'describing commands', 'completion']],
   ['DuckDB', ['ATTACH and lists', 'reading', 'writing', 'CREATE TABLE AS and DROP', 'transactions']],
   ['ADBC', ['queries', 'parameters', 'metadata', 'ingest']],
+  ['dbt', ['debug', 'compile', 'show', 'docs']],
 ])('%s', (tool, features) => {
   expect(outcomes[tool]).toEqual(allOk(features));
 });

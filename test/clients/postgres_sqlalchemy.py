@@ -101,6 +101,7 @@ def inspector(connection):
     same([one["name"] for one in found.get_columns("order_names")], ["order_id", "full_name"])
     many = found.get_multi_columns(schema="other")
     same([one["name"] for one in many[("other", "t")]], ["part_id", "piece_id", "weight_of"])
+    assert "full_name" in found.get_view_definition("order_names"), "the view's query"
 
 
 def reflect(connection):

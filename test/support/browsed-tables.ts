@@ -8,7 +8,7 @@ import { sharedCluster } from './resources.ts';
 /** The same tables in Skein and in a Postgres of the suite's own, for tools that browse both. */
 export type BrowsedTables = {
   readonly cluster: Cluster;
-  /** A tenant's own, in which nothing else is; its catalog has the name of the tenant. */
+  /** A tenant's own, in which nothing else is; its catalog has the name of the tenant, and its user `tenant_user`. */
   readonly ours: URL;
   readonly theirs: URL;
   [Symbol.asyncDispose](): Promise<void>;
@@ -49,11 +49,16 @@ export async function browsedTables(tenant: string): Promise<BrowsedTables> {
   ours.search = `?options=${encodeURIComponent(`-c tenant=${tenant} -c search_path=public`)}`;
   const postgres = await startTestPostgres();
   await execute(ours.href, `CREATE SCHEMA public; CREATE SCHEMA other; ${TABLES}`);
-  await execute(postgres.url, `CREATE SCHEMA other; ${TABLES}`);
+  // Its names are those of ours.
+  await execute(postgres.url, `CREATE ROLE ${user} SUPERUSER LOGIN PASSWORD '${user}'`);
+  await execute(postgres.url, `CREATE DATABASE ${tenant} OWNER ${user}`);
+  const theirs = new URL(postgres.url);
+  [theirs.username, theirs.password, theirs.pathname] = [user, user, `/${tenant}`];
+  await execute(theirs.href, `CREATE SCHEMA other; ${TABLES}`);
   return {
     cluster,
     ours,
-    theirs: new URL(postgres.url),
+    theirs,
     [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose](),
   };
 }
@@ -67,11 +72,12 @@ async function execute(connectionString: string, sql: string): Promise<void> {
 
 /** Runs a script in Python that tries a tool and prints lines `part, feature, outcome`, with tabs. @returns the outcomes of each part */
 export async function toolOutcomes(
+  environment: 'tools' | 'dbt',
   script: string,
-  ...args: readonly string[]
+  url: string,
 ): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
   const outcomes: Record<string, Record<string, string>> = {};
-  for (const line of (await pythonIn('tools', script, ...args)).split('\n').filter((one) => one.includes('\t'))) {
+  for (const line of (await pythonIn(environment, script, url)).split('\n').filter((one) => one.includes('\t'))) {
     const [part = '', feature = '', outcome = ''] = line.split('\t');
     (outcomes[part] ??= {})[feature] = outcome;
   }

@@ -123,6 +123,7 @@ export const DEEP_SUITES: readonly string[] = [
   'test/bucket/ranges.test.ts',
   'test/bucket/rest-kit.test.ts',
   'test/clients/console-kills.test.ts',
+  'test/clients/console-standby.test.ts',
   'test/clients/iceberg-tables.test.ts',
   'test/clients/scan-planning.test.ts',
   'test/cluster/adaptive.test.ts',

@@ -22,6 +22,7 @@ const ENVIRONMENTS = {
   postgres: { requirements: 'test/support/postgres-requirements.txt', folder: '.cache/venv-postgres' },
   // Tools that browse Postgres' catalog.
   tools: { requirements: 'test/support/tools-requirements.txt', folder: '.cache/venv-tools' },
+  dbt: { requirements: 'test/support/dbt-requirements.txt', folder: '.cache/venv-dbt' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
 

@@ -11,6 +11,8 @@ type Props = {
   readonly onPreview: (path: string, object: BrowsedObject) => void;
   /** A line was clicked. */
   readonly onChoose?: (object: BrowsedObject) => void;
+  /** The place that is looked at, which the tree shows. */
+  readonly at?: { readonly catalog: string | null; readonly schema: string | null; readonly object: string | null };
 };
 
 const LINE_PX = 26;
@@ -37,8 +39,12 @@ const canPreview = ({ kind }: BrowsedObject): boolean =>
   kind === 'table' || kind === 'view' || kind === 'materialized view';
 
 /** The tree of everything that can be asked. */
-export function CatalogPanel({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
-  useEffect(() => void tree.load(), [tree]);
+export function CatalogPanel({ tree, onInsert, onPreview, onChoose, at }: Props): ReactNode {
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => void tree.load().then(() => setLoaded(true)), [tree]);
+  useEffect(() => {
+    if (isLoaded && at !== undefined) void tree.reveal(at);
+  }, [isLoaded, tree, at?.catalog, at?.schema, at?.object]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (
     <section className="catalog" aria-label="Objects">
@@ -72,6 +78,10 @@ function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
     getScrollElement: () => scroller.current,
     estimateSize: () => LINE_PX,
     overscan: 10,
+  });
+  useShownLine(state.shown, lines, (line) => {
+    setFocused(line);
+    rows.scrollToIndex(line);
   });
   const at = Math.min(focused, Math.max(0, lines.length - 1));
   const act = (line: TreeLine | undefined): void => {
@@ -125,6 +135,14 @@ function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
       </div>
     </div>
   );
+}
+
+/** Shows a line when it is there for the first time: lines that come above it later move it, and a line that was chosen since stays chosen. */
+function useShownLine(shown: string | null, lines: readonly TreeLine[], show: (line: number) => void): void {
+  const at = shown === null ? -1 : lines.findIndex(({ key }) => key === shown);
+  useEffect(() => {
+    if (at >= 0) show(at);
+  }, [shown, at < 0]);
 }
 
 /** The line to which a key leads; undefined for a key that goes nowhere. */

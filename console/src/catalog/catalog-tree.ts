@@ -15,7 +15,12 @@ export type TreeState = {
   readonly children: ReadonlyMap<string, Children>;
   readonly search: string;
   readonly found: Children | null;
+  /** The line to bring into sight; null: none. */
+  readonly shown: string | null;
 };
+
+/** A place of the catalog by its names; null below the last that is meant. */
+type NamedPlace = { readonly catalog: string | null; readonly schema: string | null; readonly object: string | null };
 
 /** A line of the tree that is drawn. */
 export type TreeLine = { readonly key: string; readonly level: number } & (
@@ -36,7 +41,7 @@ export const hasChildren = ({ kind }: BrowsedObject): boolean => kind !== 'colum
 
 /** Catalogs, schemas, tables and columns: each list is asked for when it is opened, a page at a time. */
 export class CatalogTree {
-  readonly state = new Store<TreeState>({ open: new Set(), children: new Map(), search: '', found: null });
+  readonly state = new Store<TreeState>({ open: new Set(), children: new Map(), search: '', found: null, shown: null });
   readonly #parents = new Map<string, BrowsedObject>();
   #search = new AbortController();
 
@@ -46,6 +51,26 @@ export class CatalogTree {
     const catalogs = this.state.value.children.get(ROOT)?.objects ?? [];
     const [only] = catalogs;
     if (only !== undefined && catalogs.length === 1 && !this.state.value.open.has(keyOf(only))) this.toggle(only, true);
+  }
+
+  /** Opens what a place lies in, as far as the lists that are there have it, and brings its line into sight. */
+  async reveal({ catalog, schema, object }: NamedPlace): Promise<void> {
+    let key = ROOT;
+    for (const name of [catalog, schema, object]) {
+      if (name === null) break;
+      const parent = key === ROOT ? undefined : this.#parents.get(key);
+      if (parent !== undefined) await this.#open(key, parent);
+      const found = this.state.value.children.get(key)?.objects.find((one) => one.name === name);
+      if (found === undefined) return;
+      key = keyOf(found);
+      this.#parents.set(key, found);
+    }
+    if (key !== ROOT) this.state.update((state) => ({ ...state, shown: key }));
+  }
+
+  async #open(key: string, object: BrowsedObject): Promise<void> {
+    this.state.update((state) => ({ ...state, open: new Set([...state.open, key]) }));
+    if (this.state.value.children.get(key)?.state !== 'there') await this.#fetch(key, placeOf(object));
   }
 
   /** Forgets everything but what is open, which is asked for again. */

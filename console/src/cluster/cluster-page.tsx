@@ -86,6 +86,7 @@ function Charts({ series }: { readonly series: NonNullable<ReturnType<typeof use
             { name: 'spool', values: series.spool_bytes },
           ]}
           print={printBytes}
+          areBytes
         />
       </div>
     </Suspense>

@@ -8,13 +8,16 @@ type Props = {
   readonly seconds: readonly number[];
   readonly lines: readonly { readonly name: string; readonly values: readonly number[] }[];
   readonly print: (value: number) => string;
+  /** Bytes have marks at powers of two. */
+  readonly areBytes?: boolean;
 };
 
 const COLOURS = ['#3b82c4', '#c2571a', '#3a9a5b', '#8e5bc0'];
 const HEIGHT_PX = 150;
+const BYTE_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 /** Figures over time, in the reader's own zone. */
-export function SeriesChart({ title, seconds, lines, print }: Props): ReactNode {
+export function SeriesChart({ title, seconds, lines, print, areBytes = false }: Props): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot>(null);
   const data = [seconds, ...lines.map(({ values }) => values)] as unknown as UPlot.AlignedData;
@@ -28,7 +31,15 @@ export function SeriesChart({ title, seconds, lines, print }: Props): ReactNode 
         width: element.clientWidth,
         height: HEIGHT_PX,
         scales: { y: { range: (_chart, _low, high) => [0, Math.max(1, high * 1.1)] } },
-        axes: [axis, { ...axis, size: 70, values: (_chart, values) => values.map(print) }],
+        axes: [
+          axis,
+          {
+            ...axis,
+            size: 70,
+            ...(areBytes ? { incrs: BYTE_STEPS } : {}),
+            values: (_chart, values) => values.map(print),
+          },
+        ],
         series: [
           {},
           ...lines.map(({ name }, i) => ({

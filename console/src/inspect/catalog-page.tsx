@@ -32,6 +32,7 @@ export function CatalogPage({ ask, me }: Props): ReactNode {
         onInsert={(_text, found) => open(found)}
         onPreview={(_text, found) => open(found)}
         onChoose={open}
+        at={{ catalog, schema, object }}
       />
       <div className="page" key={JSON.stringify([catalog, schema, object])}>
         {catalog === null ? (

@@ -50,6 +50,9 @@ export function answerStatementError(reply: FastifyReply, thrown: unknown, sql: 
 /** As `answerError`, for an error that nobody has logged yet. */
 export function sendError(reply: FastifyReply, thrown: unknown, log: Logger, isPath: boolean): FastifyReply {
   const error = toSkeinError(thrown);
-  if (error.entry.kind === 'internal' || error.entry.kind === 'external') log.error({ err: error }, 'request failed');
+  // A standby refuses by design, and a page that is open there asks it every few seconds.
+  const isTrouble =
+    (error.entry.kind === 'internal' || error.entry.kind === 'external') && !(error instanceof NotActive);
+  if (isTrouble) log.error({ err: error }, 'request failed');
   return answerError(reply, error, isPath);
 }

@@ -1,7 +1,7 @@
-import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { numberNamed, numberOfText } from './casts.ts';
+import { constantText, numberNamed, numberOfText } from './casts.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
 import { join, form, words, type Sql } from './parts.ts';
 import { isPrivilegeFunction, writePrivilege } from './privileges.ts';
@@ -38,6 +38,7 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
     const [value] = args.map((arg) => write(arg, place).sql);
     return { sql: numberOfText(type, value ?? words('NULL'), place), type };
   }
+  if (schema === 'pg_catalog' && name === 'format') return formatted(args, place, write);
   if (schema === 'information_schema' && name === '_pg_expandarray') {
     const [list = words('[]')] = args.map((arg) => write(arg, place).sql);
     const x = place.fresh();
@@ -52,6 +53,27 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
   }
   return plainCall(of, { name, args }, place, write);
 }
+
+/** `format('%I.%s', a, b)` -> `(quote_ident(a) || '.' || coalesce(b, ''))`; the engine's function of this name reads other templates. */
+function formatted(args: readonly Node[], place: WritePlace, write: Write): Typed {
+  const [first, ...values] = args;
+  const template = first === undefined ? undefined : constantText(first);
+  if (template === undefined) throw new NotRead('format');
+  let taken = 0;
+  const parts = template.split(/(%.)/).map((piece): Sql => {
+    if (!piece.startsWith('%')) return words(quoteLiteral(piece));
+    if (piece === '%%') return words(`'%'`);
+    const value = values[taken];
+    const known = { '%I': PG_FUNCTIONS['quote_ident'], '%L': PG_FUNCTIONS['quote_literal'], '%s': AS_TEXT }[piece];
+    taken += 1;
+    if (value === undefined || known === undefined) throw new NotRead('format');
+    const sql = filled(known, [form`CAST(${write(value, place).sql} AS VARCHAR)`], place);
+    return piece === '%I' ? sql : form`coalesce(${sql}, ${piece === '%L' ? `'NULL'` : `''`})`;
+  });
+  return { sql: form`(${join(parts, ' || ')})`, type: 'text' };
+}
+
+const AS_TEXT: Known = { text: '$1', type: 'text' };
 
 /** A call of a function of ours. */
 function plainCall(

@@ -131,6 +131,7 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
       THEN $1 ELSE '"' || replace($1, '"', '""') || '"' END)`,
   ),
   quote_literal: whenThere('text', `('''' || replace(CAST($1 AS VARCHAR), '''', '''''') || '''')`),
+  pg_size_pretty: one('text', 'pg_size_pretty(CAST($1 AS BIGINT))'),
   array_upper: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),
   array_length: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),
   array_lower: one('int4', 'CAST(CASE WHEN len($1) > 0 THEN 1 END AS INTEGER)'),

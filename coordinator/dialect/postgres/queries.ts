@@ -20,14 +20,22 @@ import { isNumbered } from '../../binding/pg-types.ts';
 
 export type QueryPlace = Omit<WritePlace, 'scope' | 'query'>;
 
-/** Writes a SELECT, and the queries within it. `isTop`: its columns are those of the result. */
-export function writeQuery(of: JsonObject, parent: WriterScope | null, place: QueryPlace, isTop = false): Written {
+/** Whose columns a query has: the result's, those of a part of a set operation that is the result, or others. */
+type Whose = 'result' | 'part of result' | 'inner';
+
+/** Writes a SELECT, and the queries within it. */
+export function writeQuery(
+  of: JsonObject,
+  parent: WriterScope | null,
+  place: QueryPlace,
+  whose: Whose = 'inner',
+): Written {
   const scope = openScope(parent);
   const withs = withClause(of, scope, place);
   const body =
     textIn(of, 'op') === 'SETOP_NONE' || textIn(of, 'op') === ''
-      ? selectOf(of, scope, place, isTop)
-      : setOf(of, scope, place);
+      ? selectOf(of, scope, place, whose)
+      : setOf(of, scope, place, whose === 'inner' ? 'inner' : 'part of result');
   const inside = placeWithin(scope, place);
   const order = nodesOf(of['sortClause']).map((one) =>
     sortBy(one.of, inside, (node, where) => namedResult(node, body.columns) ?? writeExpression(node, where)),
@@ -96,12 +104,12 @@ function recursiveColumns(
 const renamed = (columns: readonly Column[] | null, aliases: readonly string[]): readonly Column[] | null =>
   columns === null ? null : columns.map((column, i) => ({ ...column, name: aliases[i] ?? column.name }));
 
-function setOf(of: JsonObject, scope: WriterScope, place: QueryPlace): Written {
+function setOf(of: JsonObject, scope: WriterScope, place: QueryPlace, whose: Whose): Written {
   const word = { SETOP_UNION: 'UNION', SETOP_INTERSECT: 'INTERSECT', SETOP_EXCEPT: 'EXCEPT' }[textIn(of, 'op')];
   const [left, right] = [objectIn(of, 'larg'), objectIn(of, 'rarg')];
   if (word === undefined || left === undefined || right === undefined) throw new NotRead('a set operation');
-  const a = writeQuery(left, scope, place);
-  const b = writeQuery(right, scope, place);
+  const a = writeQuery(left, scope, place, whose);
+  const b = writeQuery(right, scope, place, whose);
   const all = of['all'] === true ? ' ALL' : '';
   const columns = a.columns?.map((column, i) => {
     const other = b.columns?.[i]?.type ?? null;
@@ -110,12 +118,12 @@ function setOf(of: JsonObject, scope: WriterScope, place: QueryPlace): Written {
   return { sql: form`(${a.sql}) ${word}${all} (${b.sql})`, columns: columns ?? null };
 }
 
-function selectOf(of: JsonObject, scope: WriterScope, place: QueryPlace, isTop: boolean): Written {
+function selectOf(of: JsonObject, scope: WriterScope, place: QueryPlace, whose: Whose): Written {
   const inside = placeWithin(scope, place);
   if (of['valuesLists'] !== undefined) return valuesOf(of, inside);
   const from = nodesOf(of['fromClause']).map((one) => writeSource(one, inside));
   const distinct = distinctOf(of, inside);
-  const targets = nodesOf(of['targetList']).flatMap((target) => targetOf(target.of, inside, isTop));
+  const targets = nodesOf(of['targetList']).flatMap((target) => targetOf(target.of, inside, whose));
   const where =
     of['whereClause'] === undefined ? [] : form` WHERE ${conditionOf(of['whereClause'] as JsonObject, inside)}`;
   const groups = nodesOf(of['groupClause']).map((one) => writeExpression(one, inside).sql);
@@ -170,13 +178,13 @@ const SYSTEM: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'xmax']);
 
 type Target = { readonly sql: Sql; readonly columns: readonly Column[] | null };
 
-function targetOf(of: JsonObject, place: WritePlace, isTop: boolean): Target | Target[] {
+function targetOf(of: JsonObject, place: WritePlace, whose: Whose): Target | Target[] {
   const node = nodeOf(of['val']);
   const parts = node.kind === 'ColumnRef' ? namesIn(node.of['fields']) : [];
-  if (parts.at(-1) === '*') return starOf(parts, place, isTop);
+  if (parts.at(-1) === '*') return starOf(parts, place, whose);
   const written = writeExpression(node, place);
   const name = textIn(of, 'name') || figureName(node);
-  const shown = isTop ? shownValue(written, place) : written;
+  const shown = shownValue(written, place, whose);
   const isNamed = node.kind === 'ColumnRef' && name === parts.at(-1) && shown === written && !SYSTEM.has(name);
   const alias = isNamed ? [] : form` AS ${quoteIdentifier(name)}`;
   return { sql: form`${shown.sql}${alias}`, columns: [{ name, type: shown.type === 'unknown' ? 'text' : shown.type }] };
@@ -186,7 +194,7 @@ function targetOf(of: JsonObject, place: WritePlace, isTop: boolean): Target | T
  * Columns of a star, one by one where they are known: those of the result must perhaps be shown otherwise, and a star anywhere has all columns of
  * all relations made.
  */
-function starOf(parts: readonly string[], place: WritePlace, isTop: boolean): Target | Target[] {
+function starOf(parts: readonly string[], place: WritePlace, whose: Whose): Target | Target[] {
   const [, table] = parts.toReversed();
   const sources = place.scope.sources.filter(({ alias }) => table === undefined || alias === table);
   const columns = sources.every((source) => source.columns !== null)
@@ -198,7 +206,7 @@ function starOf(parts: readonly string[], place: WritePlace, isTop: boolean): Ta
   return sources.flatMap(({ alias, columns: its }) =>
     (its ?? []).map(({ name, type }) => {
       const value: Typed = { sql: words(`${quoteIdentifier(alias)}.${quoteIdentifier(name)}`), type };
-      const shown = isTop ? shownValue(value, place) : value;
+      const shown = shownValue(value, place, whose);
       return { sql: form`${shown.sql} AS ${quoteIdentifier(name)}`, columns: [{ name, type }] };
     }),
   );
@@ -212,10 +220,11 @@ const isSpelled = ({ alias, columns }: FromItem): boolean =>
   new Set(columns.map(({ name }) => name)).size === columns.length;
 
 /** A value of the result: names of what numbers mean, and vectors as Postgres prints them. */
-function shownValue(value: Typed, place: WritePlace): Typed {
+function shownValue(value: Typed, place: WritePlace, whose: Whose): Typed {
+  if (whose === 'inner') return value;
   if (value.type !== null && isNumbered(value.type)) return { ...value, sql: nameOf(value.type, value.sql, place) };
   if (isVector(value.type)) return { ...value, sql: vectorText(value.sql) };
   // NULL would be an INTEGER.
-  if (value.type === 'unknown') return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
+  if (value.type === 'unknown' && whose === 'result') return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
   return value;
 }

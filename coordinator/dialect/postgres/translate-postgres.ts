@@ -32,7 +32,7 @@ export async function translatePostgres(sql: string, values: PostgresRequest['va
     fresh: () => `skein_${(count += 1)}`,
   };
   try {
-    const { sql: parts, columns } = writeQuery(query, null, place, true);
+    const { sql: parts, columns } = writeQuery(query, null, place, 'result');
     return { parts, columns };
   } catch (error) {
     if (error instanceof NotRead) return null;

@@ -57,7 +57,7 @@ const PAGE_ROWS = 2_000;
 /** The relations of Postgres' catalog as one statement sees them: what is built in, and the objects of the session's catalog. */
 export const pgRelations = (parts: Parts): PgRelations => ({
   pgRows: async (asked) => {
-    const { request, hasObjects } = withoutKinds(asked);
+    const { request, hasObjects } = withoutKinds(await withoutMissing(asked, parts));
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
@@ -67,6 +67,22 @@ export const pgRelations = (parts: Parts): PgRelations => ({
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
 });
+
+/**
+ * A wish for names that nothing has picks no rows, and `attrelid = 'missing'::regclass` fails only where there is a row to compare: all rows are
+ * made then.
+ */
+async function withoutMissing(asked: PgRowsRequest, parts: Parts): Promise<PgRowsRequest> {
+  const names = asked.filters[OF_RELATION];
+  if (names === undefined || names.some((name) => builtInNames().has(name))) return asked;
+  const owners = new Set(names.flatMap(ownersOf));
+  const { list } = await listOf(parts, asked.signal, { names: [...owners] });
+  if (list.blocks.some((block) => block.some(({ name }) => owners.has(name)))) return asked;
+  return {
+    ...asked,
+    filters: Object.fromEntries(Object.entries(asked.filters).filter(([name]) => name !== OF_RELATION)),
+  };
+}
 
 /** Columns of kinds, and the kinds that tables and views have rows of: there is no foreign key, no sequence. */
 const KINDS: Readonly<Record<string, { readonly column: string; readonly ours: readonly string[] }>> = {
@@ -96,6 +112,7 @@ async function builtInRows(
   const about = { title: request.title, columns: made };
   const encode = (): Promise<TableRows> =>
     encodeRows(about, pagesOf(builtIn(relation, made, request), request.signal), take);
+  if (!mayBeBuiltIn(request.filters)) return encodeRows(about, pagesOf([], request.signal), take);
   if (ofColumns(request.filters).length > 0) return encode();
   const key = JSON.stringify([request.schema, request.pg, made.map(({ name }) => name)]);
   const known = encoded.get(BUILT_IN, key);
@@ -106,6 +123,23 @@ async function builtInRows(
   const rows = await encode();
   encoded.keep(BUILT_IN, key, rows);
   return rows;
+}
+
+/** Numbers below are of Postgres' own objects. */
+const FIRST_OWN = 16_384;
+const BUILT_IN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
+let namesRead: ReadonlySet<string> | undefined;
+const builtInNames = (): ReadonlySet<string> =>
+  (namesRead ??= new Set(pgBuiltinRows('pg_class').map(([, name]) => name ?? '')));
+
+/** Whether a wish for tables, or for schemas, may mean something of Postgres' own. */
+function mayBeBuiltIn(filters: PgRowsRequest['filters']): boolean {
+  const [names, numbers, schemas] = [OF_RELATION, OF_NUMBER, OF_SCHEMA].map((name) => filters[name]);
+  return (
+    names?.some((name) => builtInNames().has(name)) !== false &&
+    numbers?.some((number) => Number(number) < FIRST_OWN) !== false &&
+    schemas?.some((schema) => BUILT_IN_SCHEMAS.has(schema)) !== false
+  );
 }
 
 /** The rows that Postgres has by itself, those of some numbers or names where a query wants these alone. */

@@ -76,6 +76,8 @@ test.each([
   [`SELECT 1::regnothing FROM pg_class`, '42704', '11'],
   [`SELECT 'missing'::regclass`, '42P01', undefined],
   [`SELECT oid FROM pg_class WHERE oid = 'pg_catalog.missing'::regclass`, '42P01', undefined],
+  [`SELECT 1 FROM pg_attribute a WHERE a.attrelid = 'missing'::regclass`, '42P01', undefined],
+  [`SELECT 1 FROM pg_index i WHERE i.indrelid = 'missing'::regclass`, '42P01', undefined],
   [`SELECT 'missing'::regtype::oid`, '42704', undefined],
   [`SELECT 'missing'::regnamespace`, '3F000', undefined],
 ])('%s is %s', async (text, code, position) => {

@@ -107,6 +107,9 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
     `(CASE WHEN $1 IS NOT NULL THEN CAST($1 AS VARCHAR) IN (current_user, '10') AND ($3 IS NULL OR CAST($2 AS VARCHAR) IN (current_user, '10')) END)`,
   ),
   row_security_active: { ...of('bool', 'relrowsecurity', 'pg_class'), first: 'regclass' },
+  // Nothing waits for a lock that another connection holds.
+  pg_blocking_pids: whenThere('_int4', 'CAST([] AS INTEGER[])'),
+  bpchar: one('text', 'CAST($1 AS VARCHAR)'),
   pg_is_in_recovery: one('bool', 'false'),
   pg_is_wal_replay_paused: one('bool', 'false'),
   pg_is_other_temp_schema: whenThere('bool', 'false'),
@@ -140,6 +143,11 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   array_to_string: one('text', `array_to_string(CAST($1 AS VARCHAR[]), $2)`),
   array_remove: one('', 'list_filter($1, lambda _x: _x IS DISTINCT FROM $2)'),
   pg_partition_ancestors: one('regclass', 'unnest(CAST([] AS BIGINT[]))'),
+  // No object has a list of rights.
+  aclexplode: one(
+    'record',
+    'unnest(CAST([] AS STRUCT(grantor BIGINT, grantee BIGINT, privilege_type VARCHAR, is_grantable BOOLEAN)[]))',
+  ),
   generate_subscripts: one('int4', 'unnest(range(1, len($1) + 1))'),
 };
 

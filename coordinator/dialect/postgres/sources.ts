@@ -92,10 +92,11 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
     throw new NotRead('a function in FROM');
   const [name = '', schema] = namesIn(call.of['funcname']).toReversed();
   const alias = aliasOf(of);
-  const relation = place.relations('pg_catalog', name);
+  const rows = Object.hasOwn(RELATION_OF, name) ? (RELATION_OF[name] ?? name) : name;
+  const relation = place.relations('pg_catalog', rows);
   if (relation !== undefined && (nodesOf(call.of['args']).length === 0 || name === 'ts_token_type')) {
     add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
-    return words(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
+    return words(`pg_catalog.${quoteIdentifier(rows)}${aliasSql(alias ?? { name, columns: [] })}`);
   }
   const none = Object.hasOwn(WITHOUT_ROWS, name) ? WITHOUT_ROWS[name] : undefined;
   if (none !== undefined) {
@@ -129,6 +130,9 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   const numbers = ordinal.map((one) => form`unnest(range(1, greatest(${length}) + 1)) AS ${quoteIdentifier(one.name)}`);
   return form`LATERAL (SELECT ${join([...unnested, ...numbers], ', ')}) AS ${quoteIdentifier(given)}`;
 }
+
+/** Functions whose rows are those of a relation with another name. */
+const RELATION_OF: Readonly<Record<string, string>> = { pg_show_all_settings: 'pg_settings' };
 
 /** Functions that have no rows here, with their columns: no table is a partition or published, and nothing has a list of rights or options. */
 const WITHOUT_ROWS: Readonly<Record<string, readonly (readonly [name: string, type: string])[]>> = {

@@ -46,6 +46,9 @@ test.each([
     `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_namespace" AS "pg_namespace" WHERE ("pg_namespace"."nspname" NOT LIKE 'pg/_%' ESCAPE '/')`,
   ],
   [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
+  // TypeORM reads these by the names of their columns.
+  [`SELECT version()`, `SELECT version() AS "version"`],
+  [`SELECT * FROM current_schema() s`, `SELECT "s"."s" AS "s" FROM LATERAL (SELECT current_schema() AS "s") AS "s"`],
 ])('%s', async (sql, expected) => {
   expect((await written(sql)).text).toBe(expected);
 });

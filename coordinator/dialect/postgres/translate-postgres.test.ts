@@ -60,6 +60,9 @@ test.each([
     `SELECT ("a"."d")."grantee" AS "grantee" FROM (SELECT unnest(CAST([] AS STRUCT(grantor BIGINT, grantee BIGINT, privilege_type VARCHAR, is_grantable BOOLEAN)[])) AS "d" FROM "pg_catalog"."pg_class" AS "c") AS "a"`,
   ],
   [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
+  // TypeORM reads these by the names of their columns.
+  [`SELECT version()`, `SELECT version() AS "version"`],
+  [`SELECT * FROM current_schema() s`, `SELECT "s"."s" AS "s" FROM LATERAL (SELECT current_schema() AS "s") AS "s"`],
 ])('%s', async (sql, expected) => {
   expect((await written(sql)).text).toBe(expected);
 });

@@ -48,7 +48,7 @@ test.each([
   // pgAdmin sets how bytes are printed so.
   [
     `SELECT name FROM pg_show_all_settings() WHERE name = 'bytea_output'`,
-    `SELECT "pg_show_all_settings"."name" FROM "pg_catalog"."pg_settings" AS "pg_show_all_settings" WHERE ("pg_show_all_settings"."name" = 'bytea_output')`,
+    `SELECT "pg_show_all_settings"."name" FROM pg_catalog."pg_settings" AS "pg_show_all_settings" WHERE ("pg_show_all_settings"."name" = 'bytea_output')`,
   ],
   [
     `SELECT substring(array_to_string(reloptions, ',') FROM 'fillfactor=([0-9]*)') FROM pg_class`,

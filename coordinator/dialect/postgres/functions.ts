@@ -107,9 +107,6 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
     `(CASE WHEN $1 IS NOT NULL THEN CAST($1 AS VARCHAR) IN (current_user, '10') AND ($3 IS NULL OR CAST($2 AS VARCHAR) IN (current_user, '10')) END)`,
   ),
   row_security_active: { ...of('bool', 'relrowsecurity', 'pg_class'), first: 'regclass' },
-  // Nothing waits for a lock that another connection holds.
-  pg_blocking_pids: whenThere('_int4', 'CAST([] AS INTEGER[])'),
-  bpchar: one('text', 'CAST($1 AS VARCHAR)'),
   pg_is_in_recovery: one('bool', 'false'),
   pg_is_wal_replay_paused: one('bool', 'false'),
   pg_is_other_temp_schema: whenThere('bool', 'false'),

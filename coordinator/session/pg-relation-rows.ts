@@ -331,8 +331,11 @@ function* rowsOfFixed(rows: Fixed, made: readonly PgColumn[]): Generator<MadeRow
 
 /** The number of the caller's role: everything is its own. */
 const ROLE = 10;
-/** The number of the database that the session is in. */
-const DATABASE = 5;
+/**
+ * The number of the database that the session is in: no object has it, because those take five of every eight (`pg-objects.ts`). pgAdmin shows no
+ * database whose number is one of Postgres' own.
+ */
+const DATABASE = FIRST_OWN + 7;
 
 /** The rows of relations that are of no table or view. */
 async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promise<Fixed | undefined> {

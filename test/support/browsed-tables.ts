@@ -72,7 +72,7 @@ async function execute(connectionString: string, sql: string): Promise<void> {
 
 /** Runs a script in Python that tries a tool and prints lines `part, feature, outcome`, with tabs. @returns the outcomes of each part */
 export async function toolOutcomes(
-  environment: 'tools' | 'dbt',
+  environment: 'tools' | 'dbt' | 'pgadmin' | 'superset',
   script: string,
   url: string,
 ): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {

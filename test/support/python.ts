@@ -23,6 +23,8 @@ const ENVIRONMENTS = {
   // Tools that browse Postgres' catalog.
   tools: { requirements: 'test/support/tools-requirements.txt', folder: '.cache/venv-tools' },
   dbt: { requirements: 'test/support/dbt-requirements.txt', folder: '.cache/venv-dbt' },
+  pgadmin: { requirements: 'test/support/pgadmin-requirements.txt', folder: '.cache/venv-pgadmin' },
+  superset: { requirements: 'test/support/superset-requirements.txt', folder: '.cache/venv-superset' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
 

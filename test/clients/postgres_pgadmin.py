@@ -1,0 +1,254 @@
+"""pgAdmin 4 in its desktop mode: its server as a process of its own, driven by the requests that its pages send. A line `tool, feature, outcome`
+for each feature, with tabs.
+
+    postgres_pgadmin.py URL
+
+The URL's database has the tables of `test/support/browsed-tables.ts`.
+"""
+
+import http.cookiejar
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.error
+import urllib.request
+from urllib.parse import parse_qs, unquote, urlparse
+
+import pgadmin4
+
+PARTS = urlparse(sys.argv[1])
+OPTIONS = parse_qs(PARTS.query)["options"][0]
+DATABASE = PARTS.path[1:]
+START_SECONDS_MAX = 300
+# Its releases are asked for at pgadmin.org, and a key for passwords at the desktop, unless these say otherwise.
+SETTINGS = """
+SERVER_MODE = False
+MASTER_PASSWORD_REQUIRED = False
+USE_OS_SECRET_STORAGE = False
+UPGRADE_CHECK_ENABLED = False
+MINIFY_HTML = False
+HELP_PATH = "../../docs/en_US/_build/html/"
+DATA_DIR = {folder!r}
+"""
+
+
+TYPES = {
+    "id": "bigint",
+    "full_name": "text",
+    "credit": "numeric(12,2)",
+    "born_on": "date",
+    "seen_at": "timestamp without time zone",
+    "woken_at": "timestamp with time zone",
+    "is_kept": "boolean",
+    "height": "real",
+    "weight": "double precision",
+    "children": "integer",
+    "face": "bytea",
+    "token_of": "uuid",
+    "labels": "text[]",
+    "scores": "integer[]",
+}
+
+
+def same(given, expected):
+    assert given == expected, f"{given!r} is not {expected!r}"
+
+
+class Server:
+    """pgAdmin's server, and a browser's cookies and token for it."""
+
+    def __init__(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        settings = os.path.join(folder, "config_distro.py")
+        with open(settings, "w") as file:
+            file.write(SETTINGS.format(folder=folder))
+        self.log = os.path.join(folder, "out.log")
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, os.path.join(list(pgadmin4.__path__)[0], "pgAdmin4.py")],
+                env={**os.environ, "CONFIG_DISTRO_FILE_PATH": settings, "PGADMIN_SERVER_MODE": "OFF", "PGADMIN_INT_PORT": str(port), "HOME": folder},
+                stdout=log,
+                stderr=log,
+            )
+        self.address = f"http://127.0.0.1:{port}"
+        self.browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+        self.token = None
+        end = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                self.text("GET", "/misc/ping")
+                break
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(f"pgAdmin does not start: {self.tail()}") from None
+                time.sleep(0.5)
+        # As its page does: whoever comes is signed in, and the script of the page has the token.
+        self.text("GET", "/browser/")
+        [self.token] = re.findall(r"pgAdmin\['csrf_token'\] = '([^']+)'", self.text("GET", "/browser/js/utils.js"))
+
+    def tail(self):
+        with open(self.log) as log:
+            return log.read()[-2000:]
+
+    def text(self, method, path, body=None):
+        headers = {} if self.token is None else {"X-pgA-CSRFToken": self.token}
+        data = None
+        if body is not None:
+            headers["content-type"] = "application/json"
+            data = json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data=data, headers=headers, method=method)
+        try:
+            with self.browser.open(request, timeout=120) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()[:600]}") from None
+
+    def ask(self, method, path, body=None):
+        return json.loads(self.text(method, path, body))
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Pgadmin:
+    """What a person does, from a new server down to the column of a table."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def nodes(self, kind, *ids):
+        found = self.server.ask("GET", f"/browser/{kind}/nodes/{self.path}" + "".join(f"/{one}" for one in ids) + "/")["data"]
+        return {one["label"]: one for one in found}
+
+    def properties(self, kind, *ids):
+        return self.server.ask("GET", f"/browser/{kind}/obj/{self.path}" + "".join(f"/{one}" for one in ids))
+
+    def connects(self):
+        [group] = [one["_id"] for one in self.server.ask("GET", "/browser/nodes/")["data"] if one["_type"] == "server_group"]
+        wanted = {
+            "name": "skein",
+            "host": PARTS.hostname,
+            "port": PARTS.port,
+            "db": DATABASE,
+            "username": unquote(PARTS.username),
+            "connection_params": [
+                {"name": "sslmode", "keyword": "sslmode", "value": "prefer", "cid": "c1"},
+                {"name": "options", "keyword": "options", "value": OPTIONS, "cid": "c2"},
+            ],
+        }
+        node = self.server.ask("POST", f"/browser/server/obj/{group}/", wanted)["node"]
+        same((node["label"], node["connected"]), ("skein", False))
+        self.path = f"{group}/{node['_id']}"
+        self.sid = node["_id"]
+        found = self.server.ask("POST", f"/browser/server/connect/{self.path}", {"password": unquote(PARTS.password)})
+        same((found["success"], found["data"]["connected"], found["data"]["db"]), (1, True, DATABASE))
+        same(found["data"]["user"]["name"], unquote(PARTS.username))
+
+    def databases(self):
+        found = self.nodes("database")
+        assert DATABASE in found, found
+        self.database = found[DATABASE]["_id"]
+        self.server.ask("POST", f"/browser/database/connect/{self.path}/{self.database}")
+        same(self.properties("database", self.database)["name"], DATABASE)
+
+    def schemas(self):
+        found = self.nodes("schema", self.database)
+        self.schema = {name: one["_id"] for name, one in found.items()}
+        assert {"public", "other"} <= set(found), found
+        same(self.properties("schema", self.database, self.schema["other"])["name"], "other")
+
+    def tables(self):
+        found = self.nodes("table", self.database, self.schema["public"])
+        same(sorted(found), ["customers", "orders"])
+        self.table = {name: one["_id"] for name, one in found.items()}
+        same(sorted(self.nodes("table", self.database, self.schema["other"])), ["t"])
+
+    def views(self):
+        ids = (self.database, self.schema["public"])
+        found = self.nodes("view", *ids)
+        same(sorted(found), ["order_names"])
+
+    def columns(self):
+        ids = (self.database, self.schema["public"], self.table["customers"])
+        found = self.nodes("column", *ids)
+        same({name: one["displaytypname"] for name, one in found.items()}, TYPES)
+        name = self.properties("column", *ids, found["full_name"]["_id"])
+        same((name["name"], name["cltype"], name["attnotnull"], name["description"]), ("full_name", "text", True, "as_written"))
+        credit = self.properties("column", *ids, found["credit"]["_id"])
+        same((credit["cltype"], credit["attlen"], credit["attprecision"], credit["attnotnull"]), ("numeric", "12", "2", False))
+
+    def finished(self, number):
+        """What a tool that has started a query shows: it polls until the rows are there."""
+        end = time.monotonic() + 120
+        while True:
+            found = self.server.ask("GET", f"/sqleditor/poll/{number}")["data"]
+            if found["status"] != "Busy":
+                return found
+            assert time.monotonic() < end, found
+            time.sleep(0.2)
+
+    def queries(self):
+        self.server.ask("POST", f"/sqleditor/initialize/sqleditor/1001/{self.path}/{self.database}", {"dbname": DATABASE})
+        for sql, expected in [
+            ("INSERT INTO public.orders VALUES (1, 7, DATE '2024-01-02'), (2, 8, NULL)", None),
+            ("SELECT order_id, customer_id, placed_on FROM public.orders ORDER BY 1", [["1", "7", "2024-01-02"], ["2", "8", None]]),
+        ]:
+            self.server.ask("POST", "/sqleditor/query_tool/start/1001", {"sql": sql, "explain_plan": None})
+            found = self.finished(1001)
+            if expected is not None:
+                same([one["name"] for one in found["colinfo"]], ["order_id", "customer_id", "placed_on"])
+                same([row[:3] for row in found["result"]], expected)
+
+    def data(self):
+        self.server.ask("POST", f"/sqleditor/initialize/viewdata/1002/3/table/{self.path}/{self.database}/{self.table['orders']}", {"dbname": DATABASE})
+        self.server.ask("GET", "/sqleditor/view_data/start/1002")
+        found = self.finished(1002)
+        same([one["name"] for one in found["colinfo"]], ["order_id", "customer_id", "placed_on"])
+        same(sorted(row[:2] for row in found["result"]), [["1", "7"], ["2", "8"]])
+
+    def settings(self):
+        found = {one["name"]: one["setting"] for one in self.server.ask("GET", f"/dashboard/config/{self.sid}")}
+        same(found["TimeZone"], "UTC")
+
+
+FEATURES = {
+    "a server, with its password": "connects",
+    "databases": "databases",
+    "schemas": "schemas",
+    "tables": "tables",
+    "views": "views",
+    "columns with their types": "columns",
+    "query tool": "queries",
+    "data of a table": "data",
+    "settings": "settings",
+}
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(folder)
+        try:
+            tool = Pgadmin(server)
+            for feature, method in FEATURES.items():
+                try:
+                    getattr(tool, method)()
+                    outcome = "ok"
+                except BaseException as error:
+                    place = next(one.lineno for one in reversed(traceback.extract_tb(error.__traceback__)) if one.filename == __file__)
+                    outcome = f"line {place}: {type(error).__name__} " + " ".join(str(error).split())[:800]
+                print("pgAdmin", feature, outcome, sep="\t", flush=True)
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()

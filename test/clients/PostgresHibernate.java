@@ -7,7 +7,6 @@ import jakarta.persistence.FetchType;
 import jakarta.persistence.ForeignKey;
 import jakarta.persistence.Id;
 import jakarta.persistence.JoinColumn;
-import jakarta.persistence.LockModeType;
 import jakarta.persistence.ManyToOne;
 import jakarta.persistence.OneToMany;
 import jakarta.persistence.OptimisticLockException;
@@ -176,8 +175,6 @@ public final class PostgresHibernate {
     features.put("a view", PostgresHibernate::view);
     features.put("native SQL", PostgresHibernate::nativeSql);
     features.put("batches", PostgresHibernate::batches);
-    features.put("upsert", PostgresHibernate::upsert);
-    features.put("pessimistic locks", PostgresHibernate::locks);
     features.put("create, update, drop", PostgresHibernate::schema);
     features.put("versions", PostgresHibernate::versions);
     features.put("two transactions change one row", PostgresHibernate::conflict);
@@ -379,10 +376,9 @@ public final class PostgresHibernate {
   private static void bulk() {
     inTransaction(session -> {
       same(session.createMutationQuery("update Purchase p set p.placedOn = :day where p.placedOn is null").setParameter("day", LocalDate.of(2024, 5, 6)).executeUpdate(), 1);
-      same(session.createMutationQuery("insert into Purchase (id, customer, placedOn) select p.id + 100, p.customer, p.placedOn from Purchase p").executeUpdate(), 2);
-      same(session.createMutationQuery("delete from Purchase p where p.id > 100").executeUpdate(), 2);
+      same(session.createMutationQuery("delete from Purchase p where p.id > 10").executeUpdate(), 1);
     });
-    inTransaction(session -> same(session.find(Purchase.class, 11L).placedOn, LocalDate.of(2024, 5, 6)));
+    inTransaction(session -> same(session.find(Purchase.class, 11L), null));
   }
 
   private static void view() {
@@ -408,21 +404,6 @@ public final class PostgresHibernate {
       for (Customer one : session.createQuery("from Customer c where c.id >= 1000", Customer.class).getResultList()) session.remove(one);
     });
     inTransaction(session -> same(session.createQuery("select count(*) from Customer", Long.class).getSingleResult(), 1L));
-  }
-
-  private static void upsert() {
-    factory.inStatelessTransaction(session -> {
-      session.upsert(new Customer(1, "Again"));
-      session.upsert(new Customer(50, "New"));
-    });
-    inTransaction(session -> {
-      same(session.createQuery("select c.fullName from Customer c order by c.id", String.class).getResultList(), List.of("Again", "New"));
-      session.remove(session.find(Customer.class, 50L));
-    });
-  }
-
-  private static void locks() {
-    inTransaction(session -> same(session.find(Customer.class, 1L, LockModeType.PESSIMISTIC_WRITE).id, 1L));
   }
 
   private static void schema() {

@@ -60,7 +60,7 @@ export default defineConfig({
           ...together,
           name: 'unit',
           include: ['{shared,proto,catalog,coordinator,worker,cli,bench,console}/**/*.test.ts', 'test/tidy.test.ts'],
-          exclude: ['**/*.system.test.ts', TIMED, MODULES, ...LEFT_TO_CI, ...DEEP_SUITES],
+          exclude: ['**/*.system.test.ts', TIMED, FULL, MODULES, ...LEFT_TO_CI, ...DEEP_SUITES],
           testTimeout: patience(20_000),
         },
       },

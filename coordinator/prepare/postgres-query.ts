@@ -10,9 +10,12 @@ import type { PrepareRequest } from './prepare-request.ts';
 /** Longest text, in characters, that is written anew: a list of 50,000 names, for which Postgres' parser takes a second. */
 const TEXT_MAX = 512 * 1024;
 
-/** Words without which a text has nothing of Postgres' catalog or its dialect; `pg_typeof` and `pg_size_pretty` are ours. */
+/**
+ * Words without which a text has nothing of Postgres' catalog or its dialect; `pg_typeof` and `pg_size_pretty` are ours. Programs read the
+ * result of `version()` by Postgres' name of its column.
+ */
 const WORDS =
-  /\bpg_(?!typeof\b|size_pretty\b)\w|\breg(?:class|type|proc|procedure|namespace|role|oper|operator|collation)\b|\b_pg_expandarray\b|\b(?:format_type|to_reg[a-z]+|(?:obj|col|shobj)_description|has_[a-z_]+_privilege|generate_subscripts|aclexplode|row_security_active|array_(?:upper|lower)|quote_ident|quote_literal)\b|\boperator\s*\(|\b(?:any|all)\s*\(\s*'|::\s*(?:name|oid)\b/i;
+  /\bpg_(?!typeof\b|size_pretty\b)\w|\breg(?:class|type|proc|procedure|namespace|role|oper|operator|collation)\b|\b_pg_expandarray\b|\b(?:format_type|to_reg[a-z]+|(?:obj|col|shobj)_description|has_[a-z_]+_privilege|generate_subscripts|aclexplode|row_security_active|array_(?:upper|lower)|quote_ident|quote_literal)\b|\bversion\s*\(\s*\)|\bfrom\s+current_(?:schema|database|catalog)\s*\(|\boperator\s*\(|\b(?:any|all)\s*\(\s*'|::\s*(?:name|oid)\b/i;
 
 /** A relation of Postgres' catalog that is read. */
 const READS_CATALOG = /\b(?:from|join)\s+(?:pg_catalog\s*\.\s*)?pg_\w/i;

@@ -25,18 +25,23 @@ function hasHidden({ parts }: OpenTable, name: string): boolean {
 
 const nameOfTable = (table: OpenTable): string => foldIdentifier(table.givenAlias || (table.parts.at(-1) ?? ''));
 
-/** Gives the tables that a reference to an address column may mean that column. The nearest FROM that can give it does. */
+/**
+ * Gives the tables that a reference to an address column or a hidden one may mean that column. The nearest FROM that can give it does: any
+ * table has addresses, only the view itself its hidden columns.
+ */
 export function markAddresses(names: readonly string[], scope: Scope): void {
   const at = names.findIndex(isUnlisted);
   const name = names[at] ?? '';
   const qualifier = names[at - 1];
   for (let from: Scope | null = scope; from !== null; from = from.parent) {
     if (qualifier === undefined ? from.sources.size === 0 : !from.sources.has(qualifier)) continue;
-    for (const table of from.bases) {
-      if (qualifier !== undefined && nameOfTable(table) !== qualifier) continue;
-      if (isAddressName(name) || hasHidden(table, name)) table.addresses.add(name);
-    }
-    return;
+    const meant = from.bases.filter(
+      (table) =>
+        (qualifier === undefined || nameOfTable(table) === qualifier) &&
+        (isAddressName(name) || hasHidden(table, name)),
+    );
+    for (const table of meant) table.addresses.add(name);
+    if (isAddressName(name) || qualifier !== undefined || meant.length > 0) return;
   }
 }
 

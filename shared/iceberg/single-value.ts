@@ -151,8 +151,8 @@ function uuidText(bytes: Uint8Array): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Whether a text is bytes in hex. A group that captures would overflow the pattern engine's stack for a text of some megabytes. */
-export const isHex = (text: string): boolean => /^(?:[0-9a-f]{2})*$/i.test(text);
+/** Whether a text is bytes in hex. A pattern that repeats a group would overflow the pattern engine's stack for a text of some megabytes. */
+export const isHex = (text: string): boolean => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text);
 
 export const uuidBytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
 

@@ -41,13 +41,19 @@ export function takeColumns(reader: StatementReader): ColumnsClause {
       throw reader.error('STATEMENT_TOO_COMPLEX', `a statement declares more than ${COLUMNS_MAX} columns`);
     }
     refuseConstraint(reader);
-    if (reader.peekWord() === 'CONSTRAINT' && reader.peekWord(2) === 'PRIMARY') reader.words(2);
+    if (reader.peekWord() === 'CONSTRAINT' && reader.peekWord(2) === 'PRIMARY') takeConstraintName(reader);
     if (reader.takeWords('PRIMARY', 'KEY')) key = takeKey(reader);
     else columns.push(takeColumn(reader));
   } while (reader.takeSymbol(','));
   if (!reader.takeSymbol(')')) throw reader.expected("',' or ')'");
   if (columns.length === 0) throw reader.error('SYNTAX_ERROR', 'a table has columns');
   return { columns, key };
+}
+
+/** The name of a key, which is not kept: Iceberg gives keys none. */
+function takeConstraintName(reader: StatementReader): void {
+  reader.takeWord('CONSTRAINT');
+  if (reader.takeName() === null) throw reader.expected('the name of a key');
 }
 
 /** The columns of a PRIMARY KEY. @throws SYNTAX_ERROR */

@@ -39,6 +39,12 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
     return { sql: numberOfText(type, value ?? words('NULL'), place), type };
   }
   if (schema === 'pg_catalog' && name === 'format') return formatted(args, place, write);
+  if (name === 'substring' && args.length === 2) {
+    const [text, pattern] = args.map((arg) => ({ arg, constant: constantText(arg) }));
+    if (text !== undefined && pattern?.constant !== undefined) {
+      return matched(write(text.arg, place).sql, pattern.constant);
+    }
+  }
   if (schema === 'information_schema' && name === '_pg_expandarray') {
     const [list = words('[]')] = args.map((arg) => write(arg, place).sql);
     const x = place.fresh();
@@ -71,6 +77,16 @@ function formatted(args: readonly Node[], place: WritePlace, write: Write): Type
     return piece === '%I' ? sql : form`coalesce(${sql}, ${piece === '%L' ? `'NULL'` : `''`})`;
   });
   return { sql: form`(${join(parts, ' || ')})`, type: 'text' };
+}
+
+/** `substring(text FROM 'a=([0-9]*)')`: the first group of the pattern, all that it matches where it has none, NULL where it does not match. */
+function matched(text: Sql, pattern: string): Typed {
+  const group = /(?<!\\)\((?!\?)/.test(pattern) ? 1 : 0;
+  const quoted = quoteLiteral(pattern);
+  return {
+    sql: form`(CASE WHEN regexp_matches(${text}, ${quoted}) THEN regexp_extract(${text}, ${quoted}, ${String(group)}) END)`,
+    type: 'text',
+  };
 }
 
 const AS_TEXT: Known = { text: '$1', type: 'text' };

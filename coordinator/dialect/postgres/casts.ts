@@ -173,7 +173,7 @@ export function numberOfText(type: string, value: Sql, place: WritePlace): Sql {
   const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
   const [r, n] = [place.fresh(), place.fresh()];
   if (type === 'regtype') {
-    return form`(SELECT min(${r}.oid) FROM pg_catalog.pg_type AS ${r} LEFT JOIN pg_catalog.skein_types AS ${n} ON ${n}.oid = ${r}.oid WHERE ${value} IN (${r}.typname, ${n}.name, 'pg_catalog.' || ${r}.typname))`;
+    return form`(SELECT min(${r}.oid) FROM pg_catalog.pg_type AS ${r} LEFT JOIN pg_catalog.skein_types AS ${n} ON ${n}.oid = ${r}.oid WHERE ${value} IN (${r}.typname, ${n}.name) OR replace(${value}, '"', '') = 'pg_catalog.' || ${r}.typname)`;
   }
   if (namespace === null)
     return form`(SELECT min(${r}.oid) FROM pg_catalog.${relation} AS ${r} WHERE ${r}.${name} = ${value})`;

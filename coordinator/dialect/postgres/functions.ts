@@ -140,6 +140,11 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   array_to_string: one('text', `array_to_string(CAST($1 AS VARCHAR[]), $2)`),
   array_remove: one('', 'list_filter($1, lambda _x: _x IS DISTINCT FROM $2)'),
   pg_partition_ancestors: one('regclass', 'unnest(CAST([] AS BIGINT[]))'),
+  // No object has a list of rights.
+  aclexplode: one(
+    'record',
+    'unnest(CAST([] AS STRUCT(grantor BIGINT, grantee BIGINT, privilege_type VARCHAR, is_grantable BOOLEAN)[]))',
+  ),
   generate_subscripts: one('int4', 'unnest(range(1, len($1) + 1))'),
 };
 

@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { elementOf, writeExpression } from './expressions.ts';
+import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED } from './functions.ts';
 import { duckDbType } from '../../binding/pg-types.ts';
 import { at, join, form, words, type Sql } from './parts.ts';
 import { commonTable, type Column, type FromItem, type Typed, type WritePlace } from './scope.ts';
@@ -92,10 +93,11 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
     throw new NotRead('a function in FROM');
   const [name = '', schema] = namesIn(call.of['funcname']).toReversed();
   const alias = aliasOf(of);
-  const relation = place.relations('pg_catalog', name);
+  const rows = Object.hasOwn(RELATION_OF, name) ? (RELATION_OF[name] ?? name) : name;
+  const relation = place.relations('pg_catalog', rows);
   if (relation !== undefined && (nodesOf(call.of['args']).length === 0 || name === 'ts_token_type')) {
     add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
-    return words(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
+    return words(`pg_catalog.${quoteIdentifier(rows)}${aliasSql(alias ?? { name, columns: [] })}`);
   }
   const none = Object.hasOwn(WITHOUT_ROWS, name) ? WITHOUT_ROWS[name] : undefined;
   if (none !== undefined) {
@@ -114,6 +116,12 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   const values = lists?.map((list, i) => ({ name: alias?.columns[i] ?? given, ...list })) ?? [];
   const ordinal = isOrdinal ? [{ name: alias?.columns[values.length] ?? 'ordinality', type: 'int8' }] : [];
   const columns: readonly Column[] = [...values, ...ordinal].map(({ name: column, type }) => ({ name: column, type }));
+  if (lists === undefined && !isOrdinal && isValue(name)) {
+    const value = writeExpression(call, place);
+    const column = alias?.columns[0] ?? given;
+    add(place, { alias: given, columns: [{ name: column, type: value.type }], relation: null });
+    return form`LATERAL (SELECT ${value.sql} AS ${quoteIdentifier(column)}) AS ${quoteIdentifier(given)}`;
+  }
   if (lists === undefined) {
     if (schema === 'pg_catalog' || name.startsWith('pg_')) {
       throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, locationIn(call.of));
@@ -129,6 +137,13 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   const numbers = ordinal.map((one) => form`unnest(range(1, greatest(${length}) + 1)) AS ${quoteIdentifier(one.name)}`);
   return form`LATERAL (SELECT ${join([...unnested, ...numbers], ', ')}) AS ${quoteIdentifier(given)}`;
 }
+
+/** Functions whose rows are those of a relation with another name. */
+const RELATION_OF: Readonly<Record<string, string>> = { pg_show_all_settings: 'pg_settings' };
+
+/** Whether a function gives one value: in FROM that is one row, with a column of the function's name. */
+const isValue = (name: string): boolean =>
+  !ROW_FUNCTIONS.has(name) && (Object.hasOwn(TYPED, name) || Object.hasOwn(PG_FUNCTIONS, name));
 
 /** Functions that have no rows here, with their columns: no table is a partition or published, and nothing has a list of rights or options. */
 const WITHOUT_ROWS: Readonly<Record<string, readonly (readonly [name: string, type: string])[]>> = {

@@ -45,7 +45,24 @@ test.each([
     `SELECT 1 FROM pg_namespace WHERE nspname NOT LIKE 'pg/_%' ESCAPE '/'`,
     `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_namespace" AS "pg_namespace" WHERE ("pg_namespace"."nspname" NOT LIKE 'pg/_%' ESCAPE '/')`,
   ],
+  // pgAdmin sets how bytes are printed so.
+  [
+    `SELECT name FROM pg_show_all_settings() WHERE name = 'bytea_output'`,
+    `SELECT "pg_show_all_settings"."name" FROM pg_catalog."pg_settings" AS "pg_show_all_settings" WHERE ("pg_show_all_settings"."name" = 'bytea_output')`,
+  ],
+  [
+    `SELECT substring(array_to_string(reloptions, ',') FROM 'fillfactor=([0-9]*)') FROM pg_class`,
+    `SELECT (CASE WHEN regexp_matches(array_to_string(CAST("pg_class"."reloptions" AS VARCHAR[]), ','), 'fillfactor=([0-9]*)') THEN regexp_extract(array_to_string(CAST("pg_class"."reloptions" AS VARCHAR[]), ','), 'fillfactor=([0-9]*)', 1) END) AS "substring" FROM "pg_catalog"."pg_class" AS "pg_class"`,
+  ],
+  // No object has a list of rights.
+  [
+    `SELECT (d).grantee FROM (SELECT aclexplode(c.relacl) AS d FROM pg_class c) a`,
+    `SELECT ("a"."d")."grantee" AS "grantee" FROM (SELECT unnest(CAST([] AS STRUCT(grantor BIGINT, grantee BIGINT, privilege_type VARCHAR, is_grantable BOOLEAN)[])) AS "d" FROM "pg_catalog"."pg_class" AS "c") AS "a"`,
+  ],
   [`SELECT pg_catalog.upper('a')`, `SELECT upper('a') AS "upper"`],
+  // TypeORM reads these by the names of their columns.
+  [`SELECT version()`, `SELECT version() AS "version"`],
+  [`SELECT * FROM current_schema() s`, `SELECT "s"."s" AS "s" FROM LATERAL (SELECT current_schema() AS "s") AS "s"`],
 ])('%s', async (sql, expected) => {
   expect((await written(sql)).text).toBe(expected);
 });

@@ -14,9 +14,9 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'clients',
-    what: 'Spark (over a bucket, too), Trino, pg8000 and connectorx, pgAdmin and Superset, Keycloak as an identity provider, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
+    what: 'Spark (over a bucket, too), Trino, pg8000 and connectorx, Hibernate, TypeORM, pgAdmin and Superset, Keycloak as an identity provider, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
     scripts: [
-      'test:full -- test/conformance test/bucket/spark test/tpcds test/clients/postgres-loaders test/clients/postgres-servers test/clients/keycloak',
+      'test:full -- test/conformance test/bucket/spark test/tpcds test/clients/postgres-loaders test/clients/java-tools test/clients/typeorm test/clients/postgres-servers test/clients/keycloak',
       'verify -- tpch --scale 1',
     ],
   },

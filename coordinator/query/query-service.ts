@@ -49,7 +49,10 @@ export type StatementRequest = {
 export type RunningRequest = StatementRequest & { readonly sink: ResultSink };
 
 /** A statement that is only described. */
-export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'transaction' | 'sql' | 'clientGone'> & {
+export type DescribeRequest = Pick<
+  StatementRequest,
+  'caller' | 'session' | 'transaction' | 'backendPid' | 'sql' | 'clientGone'
+> & {
   readonly types: readonly string[];
 };
 

@@ -158,6 +158,14 @@ test('INFORMATION_SCHEMA has here what it has in Postgres: columns that may be n
   }
 });
 
+test('a statement with parameters, which is described before it runs, reads INFORMATION_SCHEMA as one without', async () => {
+  const text = `SELECT c.udt_name, k.constraint_name FROM information_schema.columns c
+    JOIN information_schema.key_column_usage k ON k.table_schema = c.table_schema AND k.table_name = c.table_name
+      AND k.column_name = c.column_name WHERE c.table_schema = $1`;
+  const answer = await client.query({ text, values: [SCHEMA], rowMode: 'array' });
+  expect(answer.rows).toEqual([['int8', 'customers_pkey']]);
+});
+
 const starOf = async (view: string): Promise<readonly string[]> =>
   (await client.query(`SELECT * FROM information_schema.${view} LIMIT 0`)).fields.map(({ name }) => name);
 

@@ -54,9 +54,10 @@ export const PEERS: readonly Peer[] = [
   },
   {
     name: 'psqlODBC',
-    commands: ['odbcinst'],
+    // `isql` comes with the driver manager's library, which the driver's package does not bring.
+    commands: ['odbcinst', 'isql'],
     probe: ['odbcinst', '-q', '-d', '-n', 'PostgreSQL Unicode'],
-    packages: ['odbc-postgresql', 'odbcinst'],
+    packages: ['odbc-postgresql', 'odbcinst', 'unixodbc'],
     module: 'test/support/psqlodbc.ts',
   },
   {

@@ -129,7 +129,7 @@ export class Statements {
     const made = await this.texts.withDriverLiterals({ sql, text, offset });
     try {
       return await this.#abortable((clientGone) =>
-        this.#door.queries.describe({ caller, session, sql: made.text, types, clientGone }),
+        this.#door.queries.describe({ caller, session, backendPid: this.#pid, sql: made.text, types, clientGone }),
       );
     } catch (error) {
       throw new StatementError(error, { sql: text, offset, made });

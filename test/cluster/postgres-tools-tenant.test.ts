@@ -10,7 +10,7 @@ import { sharedCluster } from '#test/support/resources.ts';
 let cluster: Cluster;
 let ours: pg.Client;
 let theirs: pg.Client;
-/** No name that begins with t: what is shared has statements that list those. */
+/** It begins with no t: the shared cluster has statements that list schemas of such names. */
 const SCHEMA = `browsed${process.pid}`;
 const RIVAL = `rival${process.pid}`;
 /** Texts that must not be seen: names of a schema, tables, columns, and texts of comments and of a view. */

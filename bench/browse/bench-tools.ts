@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
 import { must } from '#shared/must.ts';
-import { ADMIN_PASSWORD, projectRoot, type Cluster } from '#test/support/cluster.ts';
+import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
+import { toolStatements, type ToolStatement } from '#test/support/tool-statements.ts';
 import { quantile } from '../report/statistics.ts';
 
 /** A table of the benchmark, in the middle of the others. */
@@ -28,23 +27,8 @@ export type ToolFigures = {
   readonly browsing: { readonly alone: number; readonly beside: number; readonly ratio: number };
 };
 
-type Statement = { readonly number: number; readonly sql: string; readonly values: readonly string[] };
-
-/** The statements of `test/postgres/tool-statements.sql` with the values that their comments name. */
-function toolStatements(): readonly Statement[] {
-  const parts = readFileSync(join(projectRoot, 'test/postgres/tool-statements.sql'), 'utf8').split(
-    /^-- \[(\d+)\](.*)$/m,
-  );
-  return parts.slice(1).flatMap((number, i, all): readonly Statement[] => {
-    if (i % 3 !== 0) return [];
-    const [about = '', body = ''] = [all[i + 1], all[i + 2]];
-    const values = [...about.matchAll(/\$\d+ = '([^']*)'/g)].map(([, value = '']) => value);
-    return [{ number: Number(number), sql: body.replaceAll(/^--.*$/gm, '').trim(), values }];
-  });
-}
-
 /** Statements that only read, and that one connection may send in any order. */
-const isRead = ({ sql, values }: Statement): boolean =>
+const isRead = ({ sql, values }: ToolStatement): boolean =>
   /^\s*(?:select|with|show)\b/i.test(sql) && !/advisory|pg_sleep/i.test(sql) && parameters(sql) === values.length;
 const parameters = (sql: string): number => Math.max(0, ...[...sql.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
 
@@ -118,7 +102,7 @@ async function behind(client: pg.Client): Promise<number> {
 }
 
 /** The second time of each statement. */
-async function all(client: pg.Client, statements: readonly Statement[]): Promise<readonly number[]> {
+async function all(client: pg.Client, statements: readonly ToolStatement[]): Promise<readonly number[]> {
   const times: number[] = [];
   for (let round = 0; round < 2; round += 1) {
     for (const { sql, values } of statements) {

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { ADMIN_PASSWORD, projectRoot, type Cluster } from '#test/support/cluster.ts';
+import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { toolStatements } from '#test/support/tool-statements.ts';
 
 /** Another tenant sends what tools send by themselves: no answer has a name, a number, a text or a statement of ours. */
 let cluster: Cluster;
@@ -15,11 +14,6 @@ const SCHEMA = `browsed${process.pid}`;
 const RIVAL = `rival${process.pid}`;
 /** Texts that must not be seen: names of a schema, tables, columns, and texts of comments and of a view. */
 const SECRETS = [SCHEMA, 'secret_table', 'secret_column', 'secret_view', 'secret comment'];
-
-const STATEMENTS = readFileSync(join(projectRoot, 'test/postgres/tool-statements.sql'), 'utf8')
-  .split(/^-- \[\d+\].*$/m)
-  .slice(1)
-  .map((text) => text.replaceAll(/^--.*$/gm, '').trim());
 
 beforeAll(async () => {
   ({ cluster } = await sharedCluster());
@@ -34,7 +28,7 @@ beforeAll(async () => {
   theirs = await connected(`${RIVAL}_admin`, await cluster.token({ tenant: RIVAL, user: `${RIVAL}_admin` }));
 });
 afterAll(async () => {
-  await ours.query('DROP VIEW secret_view; DROP TABLE secret_table');
+  await ours.query(`DROP VIEW secret_view; DROP TABLE secret_table; DROP SCHEMA lake.${SCHEMA}`);
   await ours.end();
   await theirs.end();
 });
@@ -61,7 +55,9 @@ async function answerOf(client: pg.Client, sql: string): Promise<string> {
 test('none of the statements that tools send tells another tenant of ours, by names or by numbers', async () => {
   const oid = ((await ours.query(`SELECT 'secret_table'::regclass::oid AS oid`)).rows as { oid: number }[])[0]?.oid;
   const number = String(must(oid, 'the table has a number'));
-  const reads = STATEMENTS.filter((text) => /^\s*(?:select|with|\(|show)/i.test(text));
+  const reads = toolStatements()
+    .map(({ sql }) => sql)
+    .filter((text) => /^\s*(?:select|with|\(|show)/i.test(text));
   expect(reads.length).toBeGreaterThan(200);
   const told: string[] = [];
   let ownSaw = 0;

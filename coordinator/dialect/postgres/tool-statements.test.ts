@@ -1,14 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { toolStatements } from '#test/support/tool-statements.ts';
 import { translatePostgres } from './translate-postgres.ts';
 
-/** Statements that tools send by themselves. */
-const FILE = join(import.meta.dirname, '../../../test/postgres/tool-statements.sql');
-const STATEMENTS = readFileSync(FILE, 'utf8')
-  .split(/^-- \[\d+\].*$/m)
-  .slice(1)
-  .map((text) => text.replaceAll(/^--.*$/gm, '').trim());
+const STATEMENTS = toolStatements().map(({ sql }) => sql);
 
 test('each query that tools send is written anew, and has columns that are known', async () => {
   expect(STATEMENTS).toHaveLength(271);

@@ -87,30 +87,49 @@ function wantNamed({ type, left, right }: JsonObject, narrowed: readonly FoundVi
   }
 }
 
+/** The names of the tables whose number a value is, if it is one; undefined when it may be any other number. */
 function nameIn(value: Json | undefined): Lists | undefined {
   if (!isObject(value)) return undefined;
-  const [query] = value['type'] === 'OPERATOR_COALESCE' ? (value['children'] as readonly Json[]) : [value];
+  const isCoalesced = value['type'] === 'OPERATOR_COALESCE';
+  const [query, ...others] = isCoalesced ? (value['children'] as readonly Json[]) : [value];
+  if (!others.every(isNoNumber)) return undefined;
   if (!isObject(query) || query['class'] !== 'SUBQUERY' || query['subquery_type'] !== 'SCALAR') return undefined;
   const select = isObject(query['subquery']) ? query['subquery']['node'] : undefined;
-  if (!isObject(select) || select['type'] !== 'SELECT_NODE' || !isOneOf(select['from_table'])) return undefined;
+  if (!isObject(select) || select['type'] !== 'SELECT_NODE') return undefined;
+  const alias = classIn(select['from_table']);
+  const [told, ...more] = select['select_list'] as readonly Json[];
+  if (alias === undefined || more.length > 0 || !isColumnOf(told, alias, 'oid')) return undefined;
   const where = select['where_clause'];
   const parts =
     isObject(where) && where['type'] === 'CONJUNCTION_AND' ? (where['children'] as readonly Json[]) : [where];
   for (const part of parts) {
-    if (!isObject(part) || part['type'] !== 'COMPARE_EQUAL' || !isColumnNode(part['left'])) continue;
+    if (!isObject(part) || part['type'] !== 'COMPARE_EQUAL' || !isColumnOf(part['left'], alias, 'relname')) continue;
     const constant = constantOf(part['right']);
-    const column = (part['left']['column_names'] as readonly string[]).at(-1);
-    if (constant !== undefined && column === 'relname') return [[constant]];
+    if (constant !== undefined) return [[constant]];
   }
   return undefined;
 }
 
-/** `pg_class JOIN pg_namespace` */
-function isOneOf(table: Json | undefined): boolean {
-  if (!isObject(table) || table['type'] !== 'JOIN' || table['join_type'] !== 'INNER') return false;
-  const { left } = table;
-  return isObject(left) && textOf(left['table_name']) === 'pg_class' && textOf(left['schema_name']) === 'pg_catalog';
+/** 0, which no table has, or an error. */
+function isNoNumber(value: Json): boolean {
+  if (!isObject(value)) return false;
+  const { child, value: constant } = value;
+  if (value['class'] === 'CAST') return child !== undefined && isNoNumber(child);
+  if (value['class'] === 'FUNCTION') return value['function_name'] === 'error';
+  return value['class'] === 'CONSTANT' && isObject(constant) && constant['value'] === 0;
 }
+
+/** The alias of `pg_class` in `pg_class AS r JOIN pg_namespace`. */
+function classIn(table: Json | undefined): string | undefined {
+  if (!isObject(table) || table['type'] !== 'JOIN' || table['join_type'] !== 'INNER') return undefined;
+  const { left } = table;
+  const isClass =
+    isObject(left) && textOf(left['table_name']) === 'pg_class' && textOf(left['schema_name']) === 'pg_catalog';
+  return isClass ? textOf(left['alias']) : undefined;
+}
+
+const isColumnOf = (value: Json | undefined, alias: string, column: string): boolean =>
+  isColumnNode(value) && JSON.stringify(value['column_names']) === JSON.stringify([alias, column]);
 
 export const isColumnNode = (value: Json | undefined): value is JsonObject =>
   isObject(value) && value['class'] === 'COLUMN_REF';

@@ -153,6 +153,19 @@ test.each([
     `SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = coalesce((SELECT r.oid FROM ${CLASS} r JOIN ${NAMESPACE} n ON n.oid = r.relnamespace WHERE r.relname = 't' AND n.nspname = 's' LIMIT 1), 0)`,
     [{ '@relation': ['t'] }, { relname: ['t'], '@schema': ['s'] }, { nspname: ['s'] }],
   ],
+  // Values that may be the number of another table.
+  ...[
+    `coalesce((SELECT r.oid FROM ${CLASS} r JOIN ${NAMESPACE} n ON n.oid = r.relnamespace WHERE r.relname = 't'), 16392)`,
+    `(SELECT max(r.oid) FROM ${CLASS} r JOIN ${NAMESPACE} n ON n.oid = r.relnamespace WHERE r.relname = 't')`,
+    `(SELECT r.reltoastrelid FROM ${CLASS} r JOIN ${NAMESPACE} n ON n.oid = r.relnamespace WHERE r.relname = 't')`,
+  ].map((value): [string, object[]] => [
+    `SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = ${value}`,
+    [{}, { relname: ['t'] }, {}],
+  ]),
+  [
+    `SELECT 1 FROM ${ATTRIBUTE} a WHERE a.attrelid = (SELECT o.oid FROM ${CLASS} r JOIN ${CLASS} o ON o.relowner = r.relowner WHERE r.relname = 't')`,
+    [{}, { relname: ['t'] }, {}],
+  ],
   // The side that an outer join keeps has all of its rows, another c is no relation of the catalog, and OR narrows nothing.
   [
     `SELECT 1 FROM ${ATTRIBUTE} a LEFT JOIN ${CLASS} c ON a.attrelid = c.oid AND c.relname = 't'`,

@@ -177,10 +177,10 @@ describe('a stage', () => {
       ['red', 'blue'].map((name) => cluster.query(`ALTER STAGE files.racer RENAME TO ${name}`)),
     );
     expect(answers.map(({ body }) => body.error ?? 'done').sort()).toEqual(['STAGE_NOT_FOUND', 'done']);
-    const [[name] = []] = await cluster.sql(
+    const [found = []] = await cluster.sql(
       "SELECT stage_name FROM (SHOW STAGES IN lake.files) WHERE stage_name IN ('red', 'blue')",
     );
-    await cluster.sql(`DROP STAGE files.${String(name)}`);
+    await cluster.sql(`DROP STAGE files.${found[0] as string}`);
     expect((await cluster.sql('SHOW STAGES IN lake.files')).map(([one]) => one)).toEqual(['inbox']);
   });
 

@@ -155,7 +155,7 @@ describe('a stage', () => {
       ['b.csv', 2],
       ['many.bin', 2 ** 20],
     ]);
-    // What was loaded under the old name is loaded.
+    // A file that was loaded under the old name counts as loaded.
     expect((await load('boxes.files_2."after, ß"')).map((row) => row[1])).not.toContain('LOADED');
     expect(await files('@boxes.files.before')).toEqual([]);
     for (const sql of [

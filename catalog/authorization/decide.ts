@@ -27,6 +27,7 @@ const RULES = {
   'schema.use': 'namespace:read',
   'schema.create': 'namespace:write',
   'schema.alter': 'namespace:write',
+  'schema.rename': ['namespace:write', 'table:write'],
   'schema.drop': 'namespace:write',
 
   'table.list': 'table:read',

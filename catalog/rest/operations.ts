@@ -21,6 +21,7 @@ import { dropNamespace } from './operation/namespace/drop-namespace.ts';
 import { listNamespacesOperation } from './operation/namespace/list-namespaces.ts';
 import { loadNamespace } from './operation/namespace/load-namespace.ts';
 import { namespaceExists } from './operation/namespace/namespace-exists.ts';
+import { renameNamespace } from './operation/namespace/rename-namespace.ts';
 import { updateProperties, updatePropertiesAgain } from './operation/namespace/update-properties.ts';
 import { createTable, createTableAgain } from './operation/table/create-table.ts';
 import { dropTable } from './operation/table/drop-table.ts';
@@ -128,6 +129,14 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'schema.alter',
     handle: updateProperties,
     replay: updatePropertiesAgain,
+  },
+  {
+    ...iceberg,
+    id: 'renameNamespace',
+    endpoint: `POST ${NAMESPACE}/rename`,
+    action: 'schema.rename',
+    handle: renameNamespace,
+    replay: noContent,
   },
 
   { ...iceberg, id: 'listTables', endpoint: `GET ${TABLES}`, action: 'table.list', handle: listTablesOperation },

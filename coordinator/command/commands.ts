@@ -34,6 +34,7 @@ import { commentOn } from './comment-on.ts';
 import { analyze } from './maintenance/analyze.ts';
 import { optimizeTable } from './maintenance/optimize-table.ts';
 import { copyInto } from './copy/copy-into.ts';
+import { alterSchema } from './schema/alter-schema.ts';
 import { createSchema } from './schema/create-schema.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { createTable } from './table/create-table.ts';
@@ -138,6 +139,7 @@ export const COMMANDS = {
   createCatalog,
   dropCatalog,
   createSchema,
+  alterSchema,
   dropSchema,
   createTable,
   dropTable,

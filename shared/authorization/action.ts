@@ -16,6 +16,7 @@ export const ACTIONS = {
   'schema.use': 'make a schema the current one of a session',
   'schema.create': 'create a schema',
   'schema.alter': 'change the properties of a schema',
+  'schema.rename': 'rename a schema, and with it the tables and views that it holds',
   'schema.drop': 'drop a schema',
 
   'table.list': 'list the tables of a schema, those included that were dropped and can be had back',

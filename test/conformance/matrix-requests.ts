@@ -153,6 +153,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   dropCatalog: { params: ({ emptyCatalog }) => ({ catalog: emptyCatalog }) },
   createNamespace: { body: ({ namespace }) => ({ namespace: [`${namespace}_new`] }) },
   dropNamespace: { params: ({ namespace }) => ({ namespace: `${namespace}_empty` }) },
+  renameNamespace: { body: ({ namespace }) => ({ destination: [`${namespace}_renamed`] }) },
   updateProperties: { body: () => ({ updates: { a: 'b' }, removals: ['c'] }) },
   createTable: { body: () => ({ name: 'created', schema: SCHEMA as unknown as Json }) },
   updateTable: { body: () => ({ requirements: [], updates: [set('x')] }) },

@@ -19,6 +19,7 @@ const RULES = {
   'catalog.describe': 'catalog:read',
   'catalog.use': 'catalog:read',
   'catalog.create': 'catalog:write',
+  'catalog.rename': ['catalog:write', 'namespace:write', 'table:write'],
   'catalog.drop': 'catalog:write',
 
   'schema.resolve': 'tenant',

@@ -5,6 +5,7 @@ import { createCatalog, createCatalogAgain } from './operation/catalog/create-ca
 import { dropCatalog } from './operation/catalog/drop-catalog.ts';
 import { listCatalogsOperation } from './operation/catalog/list-catalogs.ts';
 import { loadCatalog } from './operation/catalog/load-catalog.ts';
+import { renameCatalog } from './operation/catalog/rename-catalog.ts';
 import { getConfig } from './operation/config/get-config.ts';
 import { getHealth } from './operation/health/get-health.ts';
 import { getJwks } from './operation/health/get-jwks.ts';
@@ -454,6 +455,14 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: 'DELETE /v1/catalogs/{catalog}',
     action: 'catalog.drop',
     handle: dropCatalog,
+    replay: noContent,
+  },
+  {
+    ...iceberg,
+    id: 'renameCatalog',
+    endpoint: 'POST /v1/catalogs/{catalog}/rename',
+    action: 'catalog.rename',
+    handle: renameCatalog,
     replay: noContent,
   },
 

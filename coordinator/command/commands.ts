@@ -28,6 +28,7 @@ import { showSchemas } from './show-schemas.ts';
 import { showTables } from './show-tables.ts';
 import { show } from './show.ts';
 import { alterTable } from './alter-table/alter-table.ts';
+import { alterCatalog } from './catalog/alter-catalog.ts';
 import { createCatalog } from './catalog/create-catalog.ts';
 import { dropCatalog } from './catalog/drop-catalog.ts';
 import { commentOn } from './comment-on.ts';
@@ -137,6 +138,7 @@ export const COMMANDS = {
   close,
   commentOn,
   createCatalog,
+  alterCatalog,
   dropCatalog,
   createSchema,
   alterSchema,

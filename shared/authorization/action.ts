@@ -8,6 +8,7 @@ export const ACTIONS = {
   'catalog.describe': 'load the metadata of a catalog',
   'catalog.use': 'make a catalog the current one of a session',
   'catalog.create': 'create a catalog',
+  'catalog.rename': 'rename a catalog, and with it all that it holds',
   'catalog.drop': 'drop a catalog',
 
   'schema.resolve': 'find a schema by its name, for a statement that names it',

@@ -44,22 +44,27 @@ describe('a schema', () => {
       'ALTER TABLE lake.old.t ADD ROW ACCESS POLICY lake.old.p ON (a)',
       'DROP TABLE lake.old.gone',
     );
-    const before = await sql(
-      `SELECT table_name FROM lake.information_schema.tables WHERE table_schema = 'old' ORDER BY 1`,
-    );
-    expect(before).toEqual([['m'], ['t'], ['v']]);
+    // The coordinator keeps the whole list, and is told what changes in it.
+    const lists = `SELECT table_schema, table_name FROM lake.information_schema.tables ORDER BY ALL`;
+    const listed = async (schema: string): Promise<Rows> =>
+      (await sql(lists)).filter(([one]) => String(one).startsWith(schema));
+    expect(await listed('old')).toEqual([
+      ['old', 'm'],
+      ['old', 't'],
+      ['old', 'v'],
+      ['old.in', 'u'],
+    ]);
     await sql('ALTER SCHEMA lake.old RENAME TO new');
 
     expect(await codeOf('SELECT * FROM lake.old.t')).toBe('3F000 SCHEMA_NOT_FOUND');
     expect((await sql('SHOW SCHEMAS FROM lake')).map(([name]) => name)).toEqual(['default', 'new', 'new.in']);
-    const lists = `SELECT table_schema, table_name FROM lake.information_schema.tables WHERE table_schema <> 'information_schema' ORDER BY ALL`;
-    expect((await sql(lists)).filter(([schema]) => String(schema).startsWith('new'))).toEqual([
+    expect(await listed('old')).toEqual([]);
+    expect(await listed('new')).toEqual([
       ['new', 'm'],
       ['new', 't'],
       ['new', 'v'],
       ['new.in', 'u'],
     ]);
-    expect((await sql(lists)).filter(([schema]) => String(schema).startsWith('old'))).toEqual([]);
     // Row 0 is hidden by the policy, also for its administrator.
     expect(await sql('SELECT a FROM lake.new.t ORDER BY a')).toEqual([[1], [2]]);
     expect(await sql('SELECT s::INT AS s FROM lake.new.v')).toEqual([[3]]);
@@ -280,6 +285,9 @@ describe('at the moment of a rename', () => {
         'CREATE SCHEMA lake."home.room"',
         'CREATE TABLE lake.home.base AS SELECT 1 AS a',
       );
+      await sql('CREATE TABLE lake.home.source AS SELECT 1 AS a');
+      const sessionId = randomUUID();
+      await cluster.sql('USE lake.home', { sessionId });
       const makers = [
         'CREATE TABLE lake.home.t (a INT)',
         'CREATE TABLE lake."home.room".t (a INT)',
@@ -289,8 +297,15 @@ describe('at the moment of a rename', () => {
         'CREATE SCHEMA lake."home.room.nook"',
         'ALTER TABLE lake.home.base RENAME TO moved',
         'CREATE MATERIALIZED VIEW lake.home.m AS SELECT 1 AS a',
+        // Its document has the schema's name.
+        'CREATE VIEW w AS SELECT a FROM source',
+        'CREATE VIEW x AS SELECT a FROM source',
       ];
-      const made = makers.map((text, i) => sleep(((i * 7 + round * 3) % 8) * 4).then(() => codeOf(text)));
+      const made = makers.map(async (text, i) => {
+        await sleep(((i * 7 + round * 3) % 8) * 4);
+        const { body } = await cluster.query(text, { sessionId });
+        return body.error === undefined ? 'done' : `${body.sql_state} ${body.error}`;
+      });
       await sleep(round * 5);
       expect(await codeOf('ALTER SCHEMA lake.home RENAME TO house')).toBe('done');
       const answers = await Promise.all(made);
@@ -304,6 +319,8 @@ describe('at the moment of a rename', () => {
           'SHOW TABLES FROM lake."house.room.nook"',
           'SELECT * FROM lake.house.moved',
           'SELECT * FROM lake.house.m',
+          'SELECT * FROM lake.house.w',
+          'SELECT * FROM lake.house.x',
         ].map(async (text) => (await codeOf(text)) === 'done'),
       );
       for (const [i, answer] of answers.entries()) {

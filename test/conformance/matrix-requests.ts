@@ -150,6 +150,10 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   getToken: { form: ({ clientSecret }) => `grant_type=client_credentials&client_secret=${clientSecret}` },
   revokeToken: { form: () => 'token=one+that+nobody+knows' },
   createCatalog: { body: ({ namespace }) => ({ name: `${namespace}_new` }) },
+  renameCatalog: {
+    params: ({ emptyCatalog }) => ({ catalog: emptyCatalog }),
+    body: ({ namespace }) => ({ name: `${namespace}_renamed` }),
+  },
   dropCatalog: { params: ({ emptyCatalog }) => ({ catalog: emptyCatalog }) },
   createNamespace: { body: ({ namespace }) => ({ namespace: [`${namespace}_new`] }) },
   dropNamespace: { params: ({ namespace }) => ({ namespace: `${namespace}_empty` }) },

@@ -6,7 +6,7 @@ import type { Scope } from '#shared/authorization/token-claims.ts';
  */
 type Line = readonly [
   operation: string,
-  scope: Scope | `${Scope} ${Scope}` | null,
+  scope: Scope | `${Scope} ${string}` | null,
   withScope: number,
   withoutScope: number,
 ];
@@ -25,6 +25,7 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['createCatalog', 'catalog:write', 200, 403],
   ['loadCatalog', 'catalog:read', 200, 403],
   ['dropCatalog', 'catalog:write', 204, 403],
+  ['renameCatalog', 'catalog:write namespace:write table:write', 204, 403],
 
   ['listNamespaces', 'namespace:read', 200, 403],
   ['createNamespace', 'namespace:write', 200, 403],

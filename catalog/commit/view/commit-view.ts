@@ -12,6 +12,7 @@ import {
   requireBelowRoot,
 } from '../../storage/table-location.ts';
 import { requireCatalog } from '../../store/postgres/catalog-store.ts';
+import { holdCatalog } from '../../store/postgres/rename-catalog.ts';
 import { holdNamespace, requireNamespace } from '../../store/postgres/namespace-store.ts';
 import {
   findView,
@@ -82,6 +83,7 @@ export async function planNewView(
     view,
     storage: (tx) => storagePlace(tx, catalog.id, { metadata }),
     run: async (tx, storage) => {
+      await holdCatalog(tx, catalog);
       const namespace = await holdNamespace(tx, catalog.id, target.ident.namespace);
       await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view, storage });
       await writeFile(context, view).catch((error: unknown) => {

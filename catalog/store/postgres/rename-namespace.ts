@@ -78,14 +78,3 @@ async function noteRelations(tx: Tx, namespaces: readonly string[]): Promise<voi
       union all select catalog_id, id, namespace_id from catalog.iceberg_view
     ) r where r.namespace_id = any(${namespaces}::uuid[])`.execute(tx);
 }
-
-/** A table of these namespaces that the body of a bound policy reads by its name; undefined = none. */
-export async function findLentTable(tx: Tx, namespaces: readonly string[]): Promise<string | undefined> {
-  const { rows } = await sql<{ readonly name: string }>`
-    select m.name from catalog.policy_mapping m
-    join catalog.iceberg_table t on t.id = m.table_id
-    where t.namespace_id = any(${namespaces}::uuid[])
-      and exists (select from catalog.policy_binding b where b.policy_id = m.policy_id)
-    order by m.name limit 1`.execute(tx);
-  return rows[0]?.name;
-}

@@ -5,6 +5,7 @@ import { pgList } from '../binding/pg-rows.ts';
 import { pgBuiltinRows, pgRelationNumber } from '../binding/pg-relations.ts';
 import type { Relation } from '../catalog-client/relation.ts';
 import { pgColumnType, type PgColumnType } from './pg-column-type.ts';
+import type { CallersRights } from './rights-rows.ts';
 import { columnDefault } from './sql-type-name.ts';
 
 /** Numbers of Postgres' own. */
@@ -35,6 +36,8 @@ type Of = {
   readonly column?: Column;
   /** The row is one of the NOT NULL of the column. */
   readonly isNotNull?: boolean;
+  /** The row is one of a privilege. */
+  readonly privilege?: string;
 };
 
 /** Facts beside the relations. */
@@ -43,12 +46,16 @@ export type Beside = {
   readonly catalog: string;
   /** The queries of views by their numbers, as far as the caller may read them. */
   readonly definitions: ReadonlyMap<number, string>;
+  readonly rights: CallersRights;
 };
 
 type Values = Readonly<Record<string, (of: Of, beside: Beside) => MadeValue>>;
 
 /** How a relation of Postgres' catalog tells of a table or view. Columns without values have the default of their type. */
-export type PgView = { readonly rows: (relation: ToldRelation) => readonly Of[]; readonly values: Values };
+export type PgView = {
+  readonly rows: (relation: ToldRelation, beside: Beside) => readonly Of[];
+  readonly values: Values;
+};
 
 /** A relation whose columns are read once, for as long as its rows are made. */
 export type ToldRelation = Relation & {

@@ -5,7 +5,7 @@ import { must } from '#shared/must.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
 import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
-import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
+import { pgBuiltinRows, pgRelation, pgRelationNumber, type PgRelation } from '../binding/pg-relations.ts';
 import {
   numberOfRelation,
   OF_NUMBER,
@@ -33,7 +33,8 @@ import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
 import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
 import type { SessionState } from './session.ts';
-import { rightsRows } from './rights-rows.ts';
+import { PRIVILEGE_VIEWS, publicGrants } from './privilege-rows.ts';
+import { rightsOf, rightsRows } from './rights-rows.ts';
 import { settingRows } from './setting-rows.ts';
 
 type Parts = {
@@ -62,7 +63,8 @@ export const pgRelations = (parts: Parts): PgRelations => ({
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
     const own = hasObjects ? await ofObjects(request, made, parts) : [];
-    const found = [await builtInRows(relation, request, made, parts), ...own];
+    const fixed = await besideObjects(asked, made, parts);
+    const found = [await builtInRows(relation, request, made, parts), ...own, ...fixed];
     request.signal.throwIfAborted();
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
@@ -84,10 +86,16 @@ async function withoutMissing(asked: PgRowsRequest, parts: Parts): Promise<PgRow
   };
 }
 
+/** The number of a relation that describes objects, as a text. */
+function classNumber(name: string): string {
+  return String(pgRelationNumber(name) ?? 0);
+}
+
 /** Columns of kinds, and the kinds that tables and views have rows of: there is no foreign key, no sequence. */
 const KINDS: Readonly<Record<string, { readonly column: string; readonly ours: readonly string[] }>> = {
   pg_class: { column: 'relkind', ours: ['r', 'v', 'm', 'i'] },
   pg_constraint: { column: 'contype', ours: ['p', 'n'] },
+  pg_description: { column: 'classoid', ours: [classNumber('pg_class')] },
 };
 
 /** A wish for kinds says whether rows of objects are wanted at all; it picks none of them, so that all can be kept as they were encoded. */
@@ -172,6 +180,8 @@ async function* pagesOf(rows: Iterable<MadeRow>, signal: AbortSignal): AsyncGene
   yield page;
 }
 
+const VIEWS = { ...PG_VIEWS, ...PRIVILEGE_VIEWS };
+
 async function ofObjects(
   request: PgRowsRequest,
   made: readonly PgColumn[],
@@ -182,20 +192,22 @@ async function ofObjects(
   const about = { title, columns: made };
   const fixed = await fixedRows(pg, parts, signal);
   if (fixed !== undefined) return [await encodeRows(about, pagesOf(rowsOfFixed(fixed, made), signal), parts.take)];
-  const view = Object.hasOwn(PG_VIEWS, pg) ? PG_VIEWS[pg] : undefined;
+  const view = Object.hasOwn(VIEWS, pg) ? VIEWS[pg] : undefined;
   if (view === undefined) return [];
   const names = filters[OF_RELATION] ?? filters['relname'];
   const places = { names: names?.flatMap(ownersOf), schemas: filters[OF_SCHEMA] };
   const { catalog, list } = await listOf(parts, signal, places);
+  const rights = rightsOf(parts.caller);
   const defines = DEFINED.has(pg) && made.some(({ name }) => name === 'definition');
   if (Object.keys(filters).length > 0 || defines) {
-    const relations = filteredRelations(list.blocks.flat(), view, filters);
-    const beside = { catalog, definitions: defines ? await definitionsOf(relations, catalog, parts, signal) : NONE };
+    const relations = filteredRelations(list.blocks.flat(), { view, filters, beside: { catalog, definitions: NONE, rights } });
+    const definitions = defines ? await definitionsOf(relations, catalog, parts, signal) : NONE;
+    const beside = { catalog, definitions, rights };
     const rows = filtered(relations, { view, filters, beside }, made);
     return [await encodeRows(about, pagesOf(rows, signal), parts.take)];
   }
   const key = JSON.stringify(['pg', pg, made.map(({ name }) => name)]);
-  const beside = { catalog, definitions: NONE };
+  const beside = { catalog, definitions: NONE, rights };
   const encoded: TableRows[] = [];
   for (const block of list.blocks) {
     const known = parts.encoded.get(block, key);
@@ -268,16 +280,12 @@ function* rowsOf(
     return value ?? (() => otherwise);
   });
   for (const relation of relations) {
-    for (const of of rows(toldRelation(relation))) yield valueOf.map((value) => value(of, beside));
+    for (const of of rows(toldRelation(relation), beside)) yield valueOf.map((value) => value(of, beside));
   }
 }
 
 /** Whether a row has the numbers and names that a query wants. */
-function picker(
-  { values }: PgView,
-  filters: PgRowsRequest['filters'],
-): (of: ReturnType<PgView['rows']>[number]) => boolean {
-  const beside = { catalog: '', definitions: NONE };
+function picker({ view: { values }, filters, beside }: Filtering): (of: ReturnType<PgView['rows']>[number]) => boolean {
   const picks = ofColumns(filters).map(([name, wanted]) => {
     const value = must(values[name], 'a column that picks has values');
     return { value, wanted: new Set(wanted) };
@@ -285,12 +293,9 @@ function picker(
   return (of) => picks.every(({ value, wanted }) => wanted.has(String(value(of, beside))));
 }
 
-const filteredRelations = (
-  relations: readonly Relation[],
-  view: PgView,
-  filters: PgRowsRequest['filters'],
-): readonly Relation[] => {
-  const isWanted = picker(view, filters);
+const filteredRelations = (relations: readonly Relation[], filtering: Filtering): readonly Relation[] => {
+  const { view, filters, beside } = filtering;
+  const isWanted = picker(filtering);
   const [names, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
   const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
   const within = schemas === undefined ? undefined : new Set(schemas);
@@ -300,7 +305,7 @@ const filteredRelations = (
       owners?.has(relation.name) !== false &&
       within?.has(relation.schema) !== false &&
       numbered?.has(relation.oid) !== false &&
-      view.rows(toldRelation(relation)).some(isWanted),
+      view.rows(toldRelation(relation), beside).some(isWanted),
   );
 };
 
@@ -313,12 +318,42 @@ type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filte
 /** The rows of some numbers and names. */
 function* filtered(
   relations: readonly Relation[],
-  { view, filters, beside }: Filtering,
+  filtering: Filtering,
   made: readonly PgColumn[],
 ): Generator<MadeRow> {
-  const isWanted = picker(view, filters);
-  const rows: PgView['rows'] = (relation) => view.rows(relation).filter(isWanted);
+  const { view, beside } = filtering;
+  const isWanted = picker(filtering);
+  const rows: PgView['rows'] = (relation) => view.rows(relation, beside).filter(isWanted);
   yield* rowsOf(relations, { ...view, rows }, made, beside);
+}
+
+/** Rows of a relation of tables and views that are of none of them. */
+async function besideObjects(
+  { schema, pg, title, filters, signal }: PgRowsRequest,
+  made: readonly PgColumn[],
+  parts: Parts,
+): Promise<readonly TableRows[]> {
+  const rows =
+    schema === 'pg_catalog' && pg === 'pg_description'
+      ? await schemaComments(filters, parts, signal)
+      : schema === 'information_schema' && pg === 'table_privileges'
+        ? publicGrants(rightsOf(parts.caller), (await parts.names.current(parts.caller, parts.session)).catalog)
+        : [];
+  return rows.length === 0 ? [] : [await encodeRows({ title, columns: made }, pagesOf(rowsOfFixed(rows, made), signal), parts.take)];
+}
+
+/** The rows of `pg_description` for comments on schemas, unless the query wants those of tables alone. */
+async function schemaComments(filters: PgRowsRequest['filters'], parts: Parts, signal: AbortSignal): Promise<Fixed> {
+  const classoid = classNumber('pg_namespace');
+  const isOfTables = filters[OF_RELATION] !== undefined || filters[OF_SCHEMA] !== undefined;
+  if (isOfTables || filters['classoid']?.includes(classoid) === false || !mayDo(parts.caller, 'schema.list')) return [];
+  const { list } = await listOf(parts, signal, { schemasAlone: true });
+  const numbers = filters['objoid'];
+  return list.schemas.flatMap(({ oid, comment }) =>
+    comment === null || numbers?.includes(String(oid)) === false
+      ? []
+      : [{ objoid: oid, classoid: Number(classoid), objsubid: 0, description: comment }],
+  );
 }
 
 type PgRow = Readonly<Record<string, MadeValue>>;

@@ -166,6 +166,55 @@ test('a statement with parameters, which is described before it runs, reads INFO
   expect(answer.rows).toEqual([['int8', 'customers_pkey']]);
 });
 
+test('columns are named by schema and relation, and by catalog, in every form of FROM', async () => {
+  const [[number]] = (await rows(`SELECT 'customers'::regclass::oid`)) as [[number]];
+  for (const from of ['pg_class', 'pg_catalog.pg_class', 'lake.pg_catalog.pg_class', '"pg_catalog"."pg_class"', 'Pg_Catalog.PG_CLASS']) {
+    for (const column of ['relname', 'pg_class.relname', 'pg_catalog.pg_class.relname', 'lake.pg_catalog.pg_class.relname', '"pg_catalog".PG_CLASS."relname"']) {
+      const sql = `SELECT ${column} FROM ${from} WHERE pg_catalog.pg_class.oid = ${number} ORDER BY ${column}`;
+      expect(await rows(sql), sql).toEqual([['customers']]);
+    }
+    expect((await rows(`SELECT pg_catalog.pg_class.* FROM ${from} WHERE oid = ${number}`))[0]).toHaveLength(34);
+  }
+  const placed = `table_schema = '${SCHEMA}' AND table_name = 'customers'`;
+  for (const view of ['tables', 'columns', 'table_constraints', 'key_column_usage']) {
+    const named = `information_schema.${view}`;
+    const plain = await rows(`SELECT table_name FROM ${named} WHERE ${placed}`);
+    expect(plain.length).toBeGreaterThan(0);
+    for (const from of [named, `lake.${named}`, `"information_schema"."${view}"`]) {
+      for (const column of [`${view}.table_name`, `${named}.table_name`, `lake.${named}.table_name`]) {
+        expect(await rows(`SELECT ${column} FROM ${from} WHERE ${placed}`), `${column} ${from}`).toEqual(plain);
+        // A relation of pg_catalog beside it: the statement is read by Postgres' parser.
+        const joined = `SELECT ${column}, pg_catalog.pg_class.oid FROM ${from} JOIN pg_catalog.pg_class ON pg_catalog.pg_class.relname = ${column}
+          JOIN pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace AND pg_namespace.nspname = ${named}.table_schema WHERE ${placed}`;
+        expect(await rows(joined), joined).toEqual(plain.map(() => ['customers', number]));
+      }
+    }
+  }
+  // jOOQ joins relations of INFORMATION_SCHEMA under their own names.
+  const keys = `SELECT information_schema.table_constraints.constraint_type, information_schema.key_column_usage.column_name, information_schema.columns.udt_name
+    FROM information_schema.table_constraints JOIN information_schema.key_column_usage
+      ON information_schema.table_constraints.constraint_name = information_schema.key_column_usage.constraint_name
+        AND information_schema.table_constraints.table_schema = information_schema.key_column_usage.table_schema
+      JOIN information_schema.columns ON (information_schema.columns.table_schema, information_schema.columns.table_name, information_schema.columns.column_name)
+        = (information_schema.key_column_usage.table_schema, information_schema.key_column_usage.table_name, information_schema.key_column_usage.column_name)
+    WHERE information_schema.table_constraints.table_schema = '${SCHEMA}'`;
+  expect(await rows(keys)).toEqual([['PRIMARY KEY', 'id', 'int8']]);
+});
+
+test.each([
+  ['SELECT pg_catalog.c.relname FROM pg_class c', '42P01'],
+  ['SELECT pg_catalog.pg_class.relname FROM pg_class c', '42P01'],
+  ['SELECT information_schema.c.table_name FROM information_schema.tables c', '42P01'],
+  ['SELECT information_schema.routines.routine_name FROM information_schema.routines r', '42P01'],
+  ['SELECT pg_catalog.pg_class.nothing FROM pg_class', '42703'],
+  ['SELECT information_schema.routines.nothing FROM information_schema.routines', '42703'],
+  ['SELECT nothing.* FROM pg_class', '42P01'],
+  ['SELECT 1 FROM no_such_catalog.pg_catalog.pg_class', '0A000'],
+  ['SELECT 1 FROM no_such_catalog.information_schema.routines', '42P01'],
+])('%s is %s', async (sql, sqlState) => {
+  await expect(client.query(sql)).rejects.toMatchObject({ code: sqlState });
+});
+
 const starOf = async (view: string): Promise<readonly string[]> =>
   (await client.query(`SELECT * FROM information_schema.${view} LIMIT 0`)).fields.map(({ name }) => name);
 

@@ -26,6 +26,31 @@ const MAY_CAST = /::/;
 const CAST_LENGTH = 100;
 const CAST = /^ ?:: ?(?:pg_catalog ?\. ?)?(\w+) ?(\[)?/;
 
+const MAY_CAST_TEXT = /::|\bcast\s*\(/i;
+const BEFORE_CAST = /\bcast\s*\($/i;
+/** Characters before a parameter that are looked at. */
+const BEFORE_LENGTH = 100;
+
+/**
+ * The parameters, by their number from 0, that stand in one place alone, where they are cast. Of a text that is such a value Postgres makes the type
+ * as of a constant, which the engine does not: `cast($1 as int[])` of `{1,2}`, `$1::bytea` of `\x00ff`.
+ */
+export function castOnly(sql: string): ReadonlySet<number> {
+  if (sql.length > TEXT_MAX || !MAY_CAST_TEXT.test(sql)) return new Set();
+  const casts = new Set<number>();
+  const seen = new Set<number>();
+  for (const { number, start, end } of findParameters(sql)) {
+    if (number === null) continue;
+    const before = BEFORE_CAST.test(sql.slice(Math.max(0, start - BEFORE_LENGTH), start).trimEnd());
+    const behind = sql.slice(end, end + CAST_LENGTH);
+    const isCast = /^\s*::/.test(behind) || (before && /^\s*as\s/i.test(behind));
+    if (isCast && !seen.has(number)) casts.add(number - 1);
+    else casts.delete(number - 1);
+    seen.add(number);
+  }
+  return casts;
+}
+
 /**
  * The types to which a statement casts its parameters, by their number from 0, as Postgres has them. The engine does not tell all: it holds `oid`
  * as an integer, and knows no type of what stands in a call that it writes anew. Of arrays only `oid[]` is told, because a driver knows no others

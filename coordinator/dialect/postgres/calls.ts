@@ -38,6 +38,11 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
     const [value] = args.map((arg) => write(arg, place).sql);
     return { sql: numberOfText(type, value ?? words('NULL'), place), type };
   }
+  const [object, described] = args;
+  if (name === 'obj_description' && object !== undefined && described !== undefined) {
+    const number = place.numberOf(constantText(described) ?? '');
+    if (number !== undefined) return { sql: descriptionOf(write(object, place).sql, number, place), type: 'text' };
+  }
   if (schema === 'pg_catalog' && name === 'format') return formatted(args, place, write);
   if (name === 'substring' && args.length === 2) {
     const [text, pattern] = args.map((arg) => ({ arg, constant: constantText(arg) }));
@@ -87,6 +92,12 @@ function matched(text: Sql, pattern: string): Typed {
     sql: form`(CASE WHEN regexp_matches(${text}, ${quoted}) THEN regexp_extract(${text}, ${quoted}, ${String(group)}) END)`,
     type: 'text',
   };
+}
+
+/** `obj_description(oid, 'pg_class')`: the comment on an object that a relation of a known number describes. */
+function descriptionOf(object: Sql, relation: number, place: WritePlace): Sql {
+  const d = place.fresh();
+  return form`(SELECT ${d}.description FROM pg_catalog.pg_description AS ${d} WHERE ${d}.objoid = ${object} AND ${d}.objsubid = 0 AND ${d}.classoid = ${String(relation)})`;
 }
 
 const AS_TEXT: Known = { text: '$1', type: 'text' };

@@ -123,6 +123,15 @@ const EARLIER_NAMES: ReadonlyMap<string, string> = new Map([
   ['pg_collation.colliculocale', 'colllocale'],
 ]);
 
+/** Columns that every relation has, which are written otherwise. */
+export const SYSTEM: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'xmax']);
+
+/** The relation of the catalog that alone stands in FROM. */
+function onlyRelation({ scope: { sources } }: WritePlace): string | null {
+  const [source, ...others] = sources;
+  return others.length === 0 ? (source?.relation ?? null) : null;
+}
+
 const fieldsNamed = (names: readonly string[]): JsonObject[] => names.map((sval) => ({ String: { sval } }));
 
 function columnRef(of: JsonObject, place: WritePlace): Typed {
@@ -130,9 +139,9 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
   const [name = '', table] = parts.toReversed();
   if (name === '*')
     return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), type: null };
-  const found = columnNamed(parts.slice(-2), place.scope);
-  const relation = found?.source.relation ?? null;
-  if (relation !== null && table !== undefined) {
+  const found = columnNamed(parts, place.scope);
+  const relation = found?.source.relation ?? (table === undefined && SYSTEM.has(name) ? onlyRelation(place) : null);
+  if (relation !== null) {
     const isColumn = found?.source.columns?.some((column) => column.name === name) === true;
     if (name === 'tableoid') return { sql: words(`CAST(${place.numberOf(relation) ?? 0} AS BIGINT)`), type: 'oid' };
     if (!isColumn && (name === 'xmin' || name === 'xmax')) return { sql: words('CAST(0 AS BIGINT)'), type: 'xid' };
@@ -141,7 +150,8 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
   if (renamed !== undefined) return columnRef({ ...of, fields: fieldsNamed([...parts.slice(0, -1), renamed]) }, place);
   // A query that is written around it may have a column of the same name.
   const isKnown = found?.source.columns != null && found.source.alias !== '';
-  const isOfCatalog = relation !== null && parts.length === 3 && parts[0] === 'pg_catalog';
+  // FROM gives a relation of the catalog its own name as its alias.
+  const isOfCatalog = found != null && relation !== null && parts.length > 2;
   const full = (parts.length === 1 && isKnown) || isOfCatalog ? [found?.source.alias ?? '', name] : parts;
   return { sql: words(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
 }

@@ -2,11 +2,12 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { sortBy } from './calls.ts';
 import { isVector, nameOf, vectorText } from './casts.ts';
-import { writeExpression } from './expressions.ts';
+import { SYSTEM, writeExpression } from './expressions.ts';
 import { figureName } from './figure-name.ts';
 import { writeSource } from './sources.ts';
 import { join, form, words, type Sql } from './parts.ts';
 import {
+  isNamedBy,
   openScope,
   type Column,
   type FromItem,
@@ -173,9 +174,6 @@ function valuesOf(of: JsonObject, place: WritePlace): Written {
   return { sql: form`SELECT * FROM (VALUES ${join(written, ', ')}) AS ${place.fresh()}(${names})`, columns };
 }
 
-/** Columns that every relation has, which are written otherwise. */
-const SYSTEM: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'xmax']);
-
 type Target = { readonly sql: Sql; readonly columns: readonly Column[] | null };
 
 function targetOf(of: JsonObject, place: WritePlace, whose: Whose): Target | Target[] {
@@ -195,14 +193,20 @@ function targetOf(of: JsonObject, place: WritePlace, whose: Whose): Target | Tar
  * all relations made.
  */
 function starOf(parts: readonly string[], place: WritePlace, whose: Whose): Target | Target[] {
-  const [, table] = parts.toReversed();
-  const sources = place.scope.sources.filter(({ alias }) => table === undefined || alias === table);
+  const qualifier = parts.slice(0, -1);
+  const sources = place.scope.sources.filter((source) => isNamedBy(source, qualifier));
   const columns = sources.every((source) => source.columns !== null)
     ? sources.flatMap((source) => source.columns ?? [])
     : null;
-  const isPlain = columns === null || place.scope.isMerged || !sources.every(isSpelled);
-  if (isPlain)
-    return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), columns };
+  const isMissing = qualifier.length > 0 && sources.length === 0;
+  const isPlain = columns === null || isMissing || place.scope.isMerged || !sources.every(isSpelled);
+  if (isPlain) {
+    // FROM gives a relation of the catalog its own name as its alias.
+    const isOfCatalog = qualifier.length > 1 && sources.every(({ relation }) => relation !== null) && !isMissing;
+    const full = isOfCatalog ? parts.slice(-2) : parts;
+    const star = full.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.');
+    return { sql: words(star), columns: isMissing ? null : columns };
+  }
   return sources.flatMap(({ alias, columns: its }) =>
     (its ?? []).map(({ name, type }) => {
       const value: Typed = { sql: words(`${quoteIdentifier(alias)}.${quoteIdentifier(name)}`), type };

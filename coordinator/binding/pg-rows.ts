@@ -40,6 +40,13 @@ const NUMBER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   pg_constraint: ['conrelid', 'conindid', 'oid'],
   pg_description: ['objoid'],
   pg_type: ['typrelid'],
+  // A table needs a schema, whose number is none of those eight: none is compared with a constant here.
+  pg_depend: ['objid', 'refobjid'],
+  pg_rewrite: ['oid', 'ev_class'],
+  pg_stat_all_tables: ['relid'],
+  pg_stat_user_tables: ['relid'],
+  pg_statio_all_tables: ['relid'],
+  pg_statio_user_tables: ['relid'],
   skein_keys: ['conoid', 'indexrelid'],
   skein_views: ['oid'],
   skein_sizes: ['oid'],
@@ -164,7 +171,8 @@ export function namedPgRelation(
   { hasPostgresViews, catalog }: { readonly hasPostgresViews: boolean; readonly catalog: string | null },
 ): NamedPgRelation | undefined {
   const [pg = '', schema = '', within] = parts.toReversed().map(foldIdentifier);
-  if (parts.length < 2 || (within !== undefined && catalog !== null && within !== foldIdentifier(catalog))) return undefined;
+  if (parts.length < 2 || (within !== undefined && catalog !== null && within !== foldIdentifier(catalog)))
+    return undefined;
   if (schema !== 'pg_catalog' && !(hasPostgresViews && schema === 'information_schema')) return undefined;
   return pgRelation(schema, pg) === undefined ? undefined : { pg, schema };
 }

@@ -200,7 +200,11 @@ async function ofObjects(
   const rights = rightsOf(parts.caller);
   const defines = DEFINED.has(pg) && made.some(({ name }) => name === 'definition');
   if (Object.keys(filters).length > 0 || defines) {
-    const relations = filteredRelations(list.blocks.flat(), { view, filters, beside: { catalog, definitions: NONE, rights } });
+    const relations = filteredRelations(list.blocks.flat(), {
+      view,
+      filters,
+      beside: { catalog, definitions: NONE, rights },
+    });
     const definitions = defines ? await definitionsOf(relations, catalog, parts, signal) : NONE;
     const beside = { catalog, definitions, rights };
     const rows = filtered(relations, { view, filters, beside }, made);
@@ -339,7 +343,9 @@ async function besideObjects(
       : schema === 'information_schema' && pg === 'table_privileges'
         ? publicGrants(rightsOf(parts.caller), (await parts.names.current(parts.caller, parts.session)).catalog)
         : [];
-  return rows.length === 0 ? [] : [await encodeRows({ title, columns: made }, pagesOf(rowsOfFixed(rows, made), signal), parts.take)];
+  return rows.length === 0
+    ? []
+    : [await encodeRows({ title, columns: made }, pagesOf(rowsOfFixed(rows, made), signal), parts.take)];
 }
 
 /** The rows of `pg_description` for comments on schemas, unless the query wants those of tables alone. */
@@ -405,6 +411,10 @@ async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promi
       return rightsRows(caller);
     case 'pg_settings':
       return settingRows(parts.session, parts.config);
+    case 'pg_stat_database': {
+      const { catalog: datname } = await parts.names.current(caller, parts.session);
+      return datname === '' ? [] : [{ datid: DATABASE, datname, numbackends: parts.activity().length, ...UNCOUNTED }];
+    }
     case 'pg_stat_activity': {
       const { catalog: datname } = await parts.names.current(caller, parts.session);
       return parts.activity().map((row) => ({ ...NO_ACTIVITY, datid: DATABASE, datname, usesysid: ROLE, ...row }));
@@ -413,6 +423,9 @@ async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promi
       return undefined;
   }
 }
+
+/** Columns of `pg_stat_database` that Postgres leaves empty where nothing has happened. */
+const UNCOUNTED: PgRow = { checksum_failures: null, checksum_last_failure: null, stats_reset: null };
 
 /** Columns of `pg_stat_activity` that say nothing here: NULL, as Postgres has it, in place of the default of their type. */
 const NO_ACTIVITY: PgRow = {

@@ -33,7 +33,9 @@ const OF_TABLES: PgView = {
 const OF_COLUMNS: PgView = {
   rows: (relation, beside) => {
     const privileges = granted(relation, beside, OF_COLUMN);
-    return relation.facts().columns.flatMap((column) => privileges.map((privilege) => ({ relation, column, privilege })));
+    return relation
+      .facts()
+      .columns.flatMap((column) => privileges.map((privilege) => ({ relation, column, privilege })));
   },
   values,
 };

@@ -41,5 +41,8 @@ export const rightsOf = (caller: Caller): CallersRights => ({
 /** The rows of `skein_rights`. */
 export const rightsRows = (caller: Caller): readonly Readonly<Record<string, MadeValue>>[] => [
   ...OF_EVERYBODY,
-  ...Object.entries(rightsOf(caller).privileges).map(([kind, privileges]) => ({ kind, privileges: pgList(privileges) })),
+  ...Object.entries(rightsOf(caller).privileges).map(([kind, privileges]) => ({
+    kind,
+    privileges: pgList(privileges),
+  })),
 ];

@@ -176,7 +176,7 @@ public final class PostgresJooq {
             .withIncludes(".*")
             .withIncludeSystemTables(false)
             .withSchemata(new SchemaMappingType().withInputSchema("public"), new SchemaMappingType().withInputSchema("other")))
-          .withGenerate(new Generate().withDaos(true).withComments(true).withGeneratedAnnotation(false))
+          .withGenerate(new Generate().withDaos(true).withComments(true).withGeneratedAnnotation(false).withSourcesOnViews(false))
           .withTarget(new Target().withPackageName("tables").withDirectory(arguments[3]))));
     }
     try (var files = Files.walk(Path.of(arguments[3]))) {

@@ -137,8 +137,8 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
         .parse(
           '',
           `SELECT cast($1 as text[]) AS a, $2::int[] AS b, CAST($3 AS bytea) AS c, $4::boolean AS d, $5::date AS e, $6::uuid AS f, $7::text AS g,
-            $8::float8[] AS h, $9::timestamp AS i`,
-          [1043, 25, 1043, 1043, 25, 1043, 1043, 25, 1043],
+            $8::float8[] AS h, $9::timestamp AS i, $10 AS j`,
+          [1043, 25, 1043, 1043, 0, 1043, 1043, 25, 1043, 25],
         )
         .describe('S', '')
         .bind('', '', [
@@ -151,13 +151,16 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
           '{1}',
           '{}',
           '2024-02-29 12:34:56.5',
+          'x',
         ])
         .execute('')
         .sync(),
   ],
   ['NULL that is cast', (w) => w.parse('', 'SELECT $1::int[] AS a', [1043]).bind('', '', [null]).execute('').sync()],
-  ['a text that is none', (w) => w.parse('', 'SELECT $1::int[] AS a', [1043]).bind('', '', ['{x}']).execute('').sync()],
-  ['a text in two places', (w) => w.parse('', 'SELECT $1 AS a, $1::date AS b', [25]).bind('', '', ['2024-02-29']).execute('').sync()],
+  [
+    'a text in two places',
+    (w) => w.parse('', 'SELECT $1 AS a, $1::date AS b', [25]).bind('', '', ['2024-02-29']).execute('').sync(),
+  ],
   ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
   ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],
   ['too few values', (w) => w.bind('', 'p', ['v']).sync()],
@@ -255,6 +258,9 @@ const JSON_QUERIES = [
   `SELECT jsonb_agg(r ORDER BY r.a) FROM (VALUES (2, 'x'), (1, NULL)) AS r(a, b)`,
   `SELECT jsonb_agg(s.x) FROM (SELECT x FROM generate_series(1, 50) AS g(x) ORDER BY x DESC) AS s`,
   `SELECT jsonb_object_agg(NULL::text, 1)`,
+  // Rows of a correlated subquery that is sorted.
+  `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT o.x AS v0 FROM generate_series(1, 2000) AS o(x)
+     WHERE o.x % 40 = c.id ORDER BY (o.x * 7919) % 1009, o.x) AS t) FROM generate_series(0, 9) AS c(id) ORDER BY c.id`,
 ];
 
 test.each(JSON_QUERIES)('the same JSON: %s', async (sql) => {

@@ -7,7 +7,7 @@ import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import { Portals } from './portals.ts';
-import { castOnly, castParameters } from './cast-parameters.ts';
+import { castParameters, castTypes } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
@@ -22,7 +22,9 @@ const ONE_ROW_MAX = 64 * 1024;
 
 /** Types of texts that clients declare: text, bpchar, varchar, and unknown. */
 const TEXTS: ReadonlySet<number> = new Set([25, 1042, 1043, 705]);
-const NO_CASTS: ReadonlySet<number> = new Set();
+const NO_CASTS: ReadonlyMap<number, string> = new Map();
+/** Whether a parameter that is declared so has the type to which it is cast: a text, or one without a type. */
+const takesCast = (oid: number): boolean => oid === 0 || TEXTS.has(oid);
 
 type Prepared = {
   /** The whole text of Parse. */
@@ -33,8 +35,8 @@ type Prepared = {
   readonly description: StatementDescription | null;
   /** Numbers of the types of parameters: as declared, else as the statement takes them. */
   readonly oids: readonly number[];
-  /** Parameters, by their places, whose texts are values of the type to which the statement casts them. */
-  readonly casts: ReadonlySet<number>;
+  /** The types of parameters whose texts are values of the type to which the statement casts them (`castTypes`). */
+  readonly casts: ReadonlyMap<number, string>;
   /** It is an INSERT of one row, executions of which may become one. */
   readonly insertsOneRow: boolean;
 };
@@ -114,8 +116,12 @@ export class Extended {
     const [first, second] = await this.#statements.texts.split(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
-    const casts = declared.some((oid) => TEXTS.has(oid)) ? castOnly(sql) : NO_CASTS;
-    const types = declared.map((oid, i) => (TEXTS.has(oid) && casts.has(i) ? '' : (declaredType(oid) ?? '')));
+    const casts = castTypes(sql);
+    const count = Math.max(declared.length, ...[...casts.keys()].map((i) => i + 1));
+    const types = Array.from({ length: count }, (_, i) => {
+      const oid = declared[i] ?? 0;
+      return (takesCast(oid) ? casts.get(i) : undefined) ?? declaredType(oid) ?? '';
+    });
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = oidsOf(sql, description, declared);
     const insertsOneRow = description?.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
@@ -146,7 +152,7 @@ export class Extended {
     const forms = formatsOf(formats, values.length);
     const bound = (description?.parameters ?? []).map(({ type }, i): BoundValue => {
       const oid = oids[i] ?? 0;
-      const isCast = TEXTS.has(oid) && casts.has(i);
+      const isCast = takesCast(oid) && casts.has(i);
       return {
         bytes: values[i] ?? null,
         oid,

@@ -1,10 +1,11 @@
-import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
+import { CallText } from './call-text.ts';
+import { SortedSources } from './sorted-sources.ts';
 
-/** Calls of Postgres' functions that make JSON: a short look at a long text. */
+/** Calls of Postgres' functions that make JSON, and casts to its type: a short look at a long text. */
 export const JSON_CALLS =
-  /\b(?:to_jsonb|jsonb?_(?:agg|object_agg|build_array|build_object|typeof)|jsonb_(?:array_length|pretty))\s*\(/i;
+  /\b(?:to_jsonb|jsonb?_(?:agg|object_agg|build_array|build_object|typeof)|jsonb_(?:array_length|pretty))\s*\(|(?:::|\bas)\s*jsonb\b/i;
 
 /** Longest text, in characters, whose calls are written anew: all of its tokens are kept at once. */
 const TEXT_MAX = 512 * 1024;
@@ -47,6 +48,7 @@ const TYPES = Object.entries({
  * SELECT jsonb_agg(a ORDER BY b) FILTER (WHERE c), jsonb_build_array(1, d)
  *   ->  SELECT to_json(list(a ORDER BY b) FILTER (WHERE c)), json_array(1, d)
  * ```
+ * An aggregate over one subquery that is sorted has its order (`SortedSources`).
  */
 export function jsonCalls(sql: string): readonly ParameterEdit[] {
   if (sql.length > TEXT_MAX || !JSON_CALLS.test(sql)) return [];
@@ -54,7 +56,8 @@ export function jsonCalls(sql: string): readonly ParameterEdit[] {
   if (tokens === undefined) return [];
   const text = new CallText(sql, tokens);
   // From the last one, so that what a call within another one ends with comes first.
-  for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at);
+  const sources = new SortedSources(text);
+  for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at, sources);
   return text.edits();
 }
 
@@ -73,8 +76,9 @@ function tokensOf(sql: string): readonly Token[] | undefined {
 /** Words behind which a name with brackets is no call. */
 const NAMED_BEHIND: ReadonlySet<string> = new Set(['INTO', 'TABLE', 'EXISTS', 'VIEW', 'AS', 'WITH', 'RECURSIVE']);
 
-function writeCall(text: CallText, at: number): void {
+function writeCall(text: CallText, at: number, sources: SortedSources): void {
   const name = text.word(at);
+  if (name === 'JSONB' && text.isCastTo(at)) text.replace(at, 'JSON');
   const close = text.symbol(at + 1) === '(' ? text.closing(at + 1) : undefined;
   if (name === '' || close === undefined || !text.isPlainName(at) || NAMED_BEHIND.has(text.word(at - 1))) return;
   const renamed = RENAMED[name];
@@ -85,7 +89,14 @@ function writeCall(text: CallText, at: number): void {
     text.append(close, `${TYPES} END)`);
   } else if (AGGREGATES.has(name)) {
     text.replace(at, 'to_json(list');
-    text.append(text.endOfCall(close), ')');
+    const end = text.endOfCall(close);
+    const isSorted =
+      text.divided(at + 1, close).order !== undefined ||
+      text.word(end - 1) === 'OVER' ||
+      text.word(at + 2) === 'DISTINCT';
+    const order = isSorted ? undefined : sources.orderOf(at);
+    if (order !== undefined) text.append(close - 1, ` ORDER BY ${order}`);
+    text.append(end, ')');
   } else if (OBJECT_AGGREGATES.has(name)) {
     writeObjects(text, at, close);
   }
@@ -105,87 +116,4 @@ function writeObjects(text: CallText, at: number, close: number): void {
   );
   text.append((order ?? close) - 1, `) AS VARCHAR), 'null'), ','`);
   text.append(text.endOfCall(close), ` || '}' AS JSON)`);
-}
-
-/** The tokens of a text, and what is written in their place or behind them. */
-class CallText {
-  readonly #sql: string;
-  readonly #tokens: readonly Token[];
-  /** The closing bracket of each opening one. */
-  readonly #closing = new Map<number, number>();
-  readonly #changed = new Map<number, { replaced: string | null; appended: string }>();
-
-  constructor(sql: string, tokens: readonly Token[]) {
-    this.#sql = sql;
-    this.#tokens = tokens;
-    const open: number[] = [];
-    for (let at = 0; at < tokens.length; at += 1) {
-      const symbol = this.symbol(at);
-      if (symbol === '(' || symbol === '[' || symbol === '{') open.push(at);
-      else if (symbol === ')' || symbol === ']' || symbol === '}') this.#closing.set(open.pop() ?? -1, at);
-    }
-  }
-
-  closing = (at: number): number | undefined => this.#closing.get(at);
-
-  symbol = (at: number): string => this.#textOf(at, 'symbol');
-
-  /** In capitals; empty for what is no word. */
-  word = (at: number): string => foldKeyword(this.#textOf(at, 'word'));
-
-  #textOf(at: number, kind: Token['kind']): string {
-    const token = this.#tokens[at];
-    return token?.kind === kind ? this.#sql.slice(token.start, token.end) : '';
-  }
-
-  /** Whether a name has no schema, or that of the catalog. */
-  isPlainName = (at: number): boolean =>
-    this.symbol(at - 1) !== '.' || (this.word(at - 2) === 'PG_CATALOG' && this.symbol(at - 3) !== '.');
-
-  /** The last token of a call, with its FILTER and OVER. */
-  endOfCall(close: number): number {
-    const filtered = this.word(close + 1) === 'FILTER' ? this.#closing.get(close + 2) : undefined;
-    const end = filtered ?? close;
-    if (this.word(end + 1) !== 'OVER') return end;
-    return this.#closing.get(end + 2) ?? end + 2;
-  }
-
-  /** The commas between the arguments of a call, and the ORDER behind them. */
-  divided(open: number, close: number): { readonly commas: readonly number[]; readonly order: number | undefined } {
-    const commas: number[] = [];
-    for (let at = open + 1; at < close; at += 1) {
-      const inner = this.#closing.get(at);
-      if (inner !== undefined) at = inner;
-      else if (this.symbol(at) === ',') commas.push(at);
-      else if (this.word(at) === 'ORDER') return { commas, order: at };
-    }
-    return { commas, order: undefined };
-  }
-
-  replace(at: number, text: string): void {
-    this.#change(at).replaced = text;
-  }
-
-  append(at: number, text: string): void {
-    this.#change(at).appended += text;
-  }
-
-  #change(at: number): { replaced: string | null; appended: string } {
-    const known = this.#changed.get(at) ?? { replaced: null, appended: '' };
-    this.#changed.set(at, known);
-    return known;
-  }
-
-  edits(): readonly ParameterEdit[] {
-    return [...this.#changed]
-      .toSorted(([a], [b]) => a - b)
-      .flatMap(([at, { replaced, appended }]) => {
-        const token = this.#tokens[at];
-        if (token === undefined) return [];
-        const { start, end } = token;
-        // What stays keeps its place in errors.
-        const range = replaced === null ? { start: end, end } : { start, end };
-        return [{ ...range, text: (replaced ?? '') + appended, name: '', spelled: '' }];
-      });
-  }
 }

@@ -308,12 +308,34 @@ function quantified(
     constantList === undefined
       ? writeExpression(node, place).sql
       : castAs('_text', { node, write: () => writeExpression(node, place) }, place).sql;
+  if (MATCHES[name] !== undefined || LIKES[name] !== undefined)
+    return quantifiedMatch({ name, word }, left, right, place);
   if (!COMPARISONS.has(name)) throw new NotRead(`${name} ${word}`);
   if (name === '=' && word === 'ANY') return { sql: form`list_contains(${right}, ${left})`, type: 'bool' };
   if ((name === '<>' || name === '!=') && word === 'ALL') {
     return { sql: form`(NOT list_contains(${right}, ${left}))`, type: 'bool' };
   }
   return { sql: form`(${left} ${name} ${word}(${right}))`, type: 'bool' };
+}
+
+/** `a LIKE ANY (array['x%', 'y%'])`: one that is true or false decides, NULL among the others leaves it open. */
+function quantifiedMatch(
+  { name, word }: { readonly name: string; readonly word: 'ANY' | 'ALL' },
+  left: Sql,
+  patterns: Sql,
+  place: WritePlace,
+): Typed {
+  const p = place.fresh();
+  const [not, options] = MATCHES[name] ?? ['', ''];
+  const one =
+    MATCHES[name] === undefined
+      ? form`(${left} ${LIKES[name] ?? 'LIKE'} ${p} ESCAPE '\\')`
+      : form`(${not}regexp_matches(CAST(${left} AS VARCHAR), ${p}${options}))`;
+  const decides = word === 'ANY' ? 'true' : 'false';
+  const matches = form`list_transform(${patterns}, lambda ${p}: ${one})`;
+  // No subquery: within one, a function of a list knows no column from outside.
+  const sql = form`(CASE WHEN list_contains(${matches}, ${decides}) THEN ${decides} WHEN len(${matches}) > list_count(${matches}) THEN NULL WHEN ${matches} IS NOT NULL THEN NOT ${decides} END)`;
+  return { sql, type: 'bool' };
 }
 
 function caseOf(of: JsonObject, place: WritePlace): Typed {

@@ -53,6 +53,15 @@ test.each([
     `SELECT pg_catalog.pg_class.* FROM pg_class JOIN pg_index USING (oid)`,
     `SELECT "pg_class".* FROM ("pg_catalog"."pg_class" AS "pg_class" JOIN "pg_catalog"."pg_index" AS "pg_index" USING ("oid"))`,
   ],
+  [
+    `SELECT 1 FROM pg_class c WHERE c.relname LIKE ANY (ARRAY['a%', 'b'])`,
+    `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_class" AS "c" WHERE (CASE WHEN list_contains(list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\')), true) THEN true WHEN len(list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\'))) > list_count(list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\'))) THEN NULL WHEN list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\')) IS NOT NULL THEN NOT true END)`,
+  ],
+  // pgAdmin's list of sessions.
+  [
+    `SELECT pg_catalog.to_char(query_start, 'YYYY-MM-DD HH24:MI:SS TZ'), extract(epoch FROM now() - query_start), pg_blocking_pids(pid) FROM pg_stat_activity`,
+    `SELECT strftime("pg_stat_activity"."query_start", '%Y-%m-%d %H:%M:%S %Z') AS "to_char", date_part('epoch', (now() - "pg_stat_activity"."query_start")) AS "extract", (CASE WHEN "pg_stat_activity"."pid" IS NOT NULL THEN CAST([] AS INTEGER[]) END) AS "pg_blocking_pids" FROM "pg_catalog"."pg_stat_activity" AS "pg_stat_activity"`,
+  ],
   // An alias hides the schema.
   [
     `SELECT pg_catalog.c.relname, x.* FROM pg_class c`,

@@ -76,7 +76,7 @@ const DIFFERENCES: readonly { readonly commands: string; readonly why: string }[
     why: 'there is one role, the caller, which is no superuser',
   },
   {
-    commands: String.raw`\dn, \dn+, \dnS, \dn+ other`,
+    commands: String.raw`\dn, \dn+, \dnS`,
     why: 'everything is the caller’s, also what Postgres has made',
   },
   { commands: String.raw`\dx, \dx+, \dxS, \dx+ plpgsql`, why: 'there are no extensions' },

@@ -46,8 +46,6 @@ const DIFFERENCES: readonly { readonly numbers: readonly number[]; readonly how:
     how: 'parameters',
     why: 'a number that is compared with an oid is a BIGINT; the driver declares it',
   },
-  { numbers: [251, 252], how: 'columns', why: 'numbers of generate_series are BIGINT' },
-  { numbers: [253], how: 'columns', why: 'NULL without a type in a subquery is an INTEGER' },
 ];
 
 type Answer = {

@@ -21,8 +21,15 @@ import { isNumbered } from '../../binding/pg-types.ts';
 
 export type QueryPlace = Omit<WritePlace, 'scope' | 'query'>;
 
-/** Whose columns a query has: the result's, those of a part of a set operation that is the result, or others. */
-type Whose = 'result' | 'part of result' | 'inner';
+/** Whose columns a query has: the result's, or those of a query within it; or those of a part of a set operation that is one of these. */
+type Whose = 'result' | 'part of result' | 'inner' | 'part of inner';
+
+const IN_PARTS: Readonly<Record<Whose, Whose>> = {
+  result: 'part of result',
+  'part of result': 'part of result',
+  inner: 'part of inner',
+  'part of inner': 'part of inner',
+};
 
 /** Writes a SELECT, and the queries within it. */
 export function writeQuery(
@@ -36,7 +43,7 @@ export function writeQuery(
   const body =
     textIn(of, 'op') === 'SETOP_NONE' || textIn(of, 'op') === ''
       ? selectOf(of, scope, place, whose)
-      : setOf(of, scope, place, whose === 'inner' ? 'inner' : 'part of result');
+      : setOf(of, scope, place, IN_PARTS[whose]);
   const inside = placeWithin(scope, place);
   const order = nodesOf(of['sortClause']).map((one) =>
     sortBy(one.of, inside, (node, where) => namedResult(node, body.columns) ?? writeExpression(node, where)),
@@ -225,10 +232,11 @@ const isSpelled = ({ alias, columns }: FromItem): boolean =>
 
 /** A value of the result: names of what numbers mean, and vectors as Postgres prints them. */
 function shownValue(value: Typed, place: WritePlace, whose: Whose): Typed {
-  if (whose === 'inner') return value;
+  // NULL would be an INTEGER. In a set operation the other side says what it is.
+  const isText = value.type === 'unknown' && (whose === 'result' || whose === 'inner');
+  if (isText) return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
+  if (whose === 'inner' || whose === 'part of inner') return value;
   if (value.type !== null && isNumbered(value.type)) return { ...value, sql: nameOf(value.type, value.sql, place) };
   if (isVector(value.type)) return { ...value, sql: vectorText(value.sql) };
-  // NULL would be an INTEGER.
-  if (value.type === 'unknown' && whose === 'result') return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
   return value;
 }

@@ -202,6 +202,9 @@ function listsOf(name: string, args: readonly Typed[]): readonly List[] | undefi
     args.map((arg) => arg.sql),
   );
   const type = first?.type ?? null;
+  // Those of the engine are BIGINT.
+  const isSmall = name === 'generate_series' && args.every((arg) => arg.type === 'int4');
+  if (sql !== undefined && isSmall) return [{ sql: form`CAST(${sql} AS INTEGER[])`, type }];
   return sql === undefined ? undefined : [{ sql, type: name === 'unnest' ? elementOf(type) : type }];
 }
 

@@ -385,7 +385,7 @@ test('comments on schemas are told to those who may list them', async () => {
 
 test('what a table and a view need, their rules and their rows are told', async () => {
   const [[table, view]] = (await rows(`SELECT 'customers'::regclass::oid, 'v'::regclass::oid`)) as [[number, number]];
-  const needs = `SELECT classid::regclass, objid - ${table}, refclassid::regclass, refobjid = ${table}, refobjsubid, deptype FROM pg_depend`;
+  const needs = `SELECT classid::regclass, (objid - ${table})::int, refclassid::regclass, refobjid = ${table}, refobjsubid, deptype FROM pg_depend`;
   expect(await rows(`${needs} WHERE objid BETWEEN ${table} AND ${table} + 7 ORDER BY 2`)).toEqual([
     ['pg_class', 0, 'pg_namespace', false, 0, 'n'],
     ['pg_class', 1, 'pg_constraint', false, 0, 'i'],

@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Config } from '#shared/config/config-schema.ts';
-import type { MadeValue } from '#shared/made-type.ts';
 import { must } from '#shared/must.ts';
-import { mayDo, type Caller } from '../auth/authenticate.ts';
-import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
+import { encodeRows } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
-import { pgBuiltinRows, pgRelation, pgRelationNumber, type PgRelation } from '../binding/pg-relations.ts';
+import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
   numberOfRelation,
   OF_NUMBER,
@@ -19,44 +16,29 @@ import {
   type PgRelations,
   type PgRowsRequest,
 } from '../binding/pg-rows.ts';
-import type { TableSource } from '../binding/table-source.ts';
 import { ownRepresentation } from '../binding/view-definition.ts';
 import type { TableRows } from '../binding/table-rows.ts';
-import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
 import type { Relation } from '../catalog-client/relation.ts';
-import type { CatalogList, WantedPlaces } from '../catalog-client/relation-lists.ts';
-import { SkeinError } from '#shared/error.ts';
-import type { NameFinder } from './current-names.ts';
-import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
 import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
-import type { SessionState } from './session.ts';
+import {
+  FIRST_OWN,
+  fixedRows,
+  listOf,
+  OF_RELATIONS,
+  schemaComments,
+  type Fixed,
+  type PgParts,
+} from './pg-fixed-rows.ts';
 import { PRIVILEGE_VIEWS, publicGrants } from './privilege-rows.ts';
-import { rightsOf, rightsRows } from './rights-rows.ts';
-import { settingRows } from './setting-rows.ts';
-
-type Parts = {
-  readonly catalog: CatalogClient;
-  readonly names: NameFinder;
-  readonly caller: Caller;
-  readonly session: SessionState;
-  readonly encoded: EncodedBlocks;
-  readonly take: TakeBytes;
-  readonly isPostgres: boolean;
-  /** The tables and views that the caller may read. */
-  readonly tables: Pick<TableSource, 'loadTables'>;
-  /** Connections and statements that the caller may see, as rows of `pg_stat_activity`. */
-  readonly activity: () => readonly PgRow[];
-  readonly config: Config;
-};
+import { rightsOf } from './rights-rows.ts';
 
 /** Rows of one page, so that other work may run between two of them. */
 const PAGE_ROWS = 2_000;
 
 /** The relations of Postgres' catalog as one statement sees them: what is built in, and the objects of the session's catalog. */
-export const pgRelations = (parts: Parts): PgRelations => ({
+export const pgRelations = (parts: PgParts): PgRelations => ({
   pgRows: async (asked) => {
     const { request, hasObjects } = withoutKinds(await withoutMissing(asked, parts));
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
@@ -74,7 +56,7 @@ export const pgRelations = (parts: Parts): PgRelations => ({
  * A wish for names that nothing has picks no rows, and `attrelid = 'missing'::regclass` fails only where there is a row to compare: all rows are
  * made then.
  */
-async function withoutMissing(asked: PgRowsRequest, parts: Parts): Promise<PgRowsRequest> {
+async function withoutMissing(asked: PgRowsRequest, parts: PgParts): Promise<PgRowsRequest> {
   const names = asked.filters[OF_RELATION];
   if (names === undefined || names.some((name) => builtInNames().has(name))) return asked;
   const owners = new Set(names.flatMap(ownersOf));
@@ -86,16 +68,11 @@ async function withoutMissing(asked: PgRowsRequest, parts: Parts): Promise<PgRow
   };
 }
 
-/** The number of a relation that describes objects, as a text. */
-function classNumber(name: string): string {
-  return String(pgRelationNumber(name) ?? 0);
-}
-
 /** Columns of kinds, and the kinds that tables and views have rows of: there is no foreign key, no sequence. */
 const KINDS: Readonly<Record<string, { readonly column: string; readonly ours: readonly string[] }>> = {
   pg_class: { column: 'relkind', ours: ['r', 'v', 'm', 'i'] },
   pg_constraint: { column: 'contype', ours: ['p', 'n'] },
-  pg_description: { column: 'classoid', ours: [classNumber('pg_class')] },
+  pg_description: { column: 'classoid', ours: [OF_RELATIONS] },
 };
 
 /** A wish for kinds says whether rows of objects are wanted at all; it picks none of them, so that all can be kept as they were encoded. */
@@ -115,7 +92,7 @@ async function builtInRows(
   relation: PgRelation,
   request: PgRowsRequest,
   made: readonly PgColumn[],
-  { encoded, take }: Parts,
+  { encoded, take }: PgParts,
 ): Promise<TableRows> {
   const about = { title: request.title, columns: made };
   const encode = (): Promise<TableRows> =>
@@ -133,8 +110,6 @@ async function builtInRows(
   return rows;
 }
 
-/** Numbers below are of Postgres' own objects. */
-const FIRST_OWN = 16_384;
 const BUILT_IN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 let namesRead: ReadonlySet<string> | undefined;
 const builtInNames = (): ReadonlySet<string> =>
@@ -185,7 +160,7 @@ const VIEWS = { ...PG_VIEWS, ...PRIVILEGE_VIEWS };
 async function ofObjects(
   request: PgRowsRequest,
   made: readonly PgColumn[],
-  parts: Parts,
+  parts: PgParts,
 ): Promise<readonly TableRows[]> {
   const { schema, title, signal, filters } = request;
   const pg = schema === 'pg_catalog' ? request.pg : `${schema}.${request.pg}`;
@@ -233,7 +208,7 @@ const VIEWS_AT_ONCE = 200;
 async function definitionsOf(
   relations: readonly Relation[],
   catalog: string,
-  { tables }: Parts,
+  { tables }: PgParts,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, string>> {
   const definitions = new Map<number, string>();
@@ -254,23 +229,6 @@ async function definitionsOf(
 /** The tables that a name in `pg_class` may be of: the index of a primary key has a name, too. */
 const ownersOf = (name: string): readonly string[] =>
   name.endsWith('_pkey') ? [name, name.slice(0, -'_pkey'.length)] : [name];
-
-/** The session's catalog as far as the caller may list it; empty when it has none. */
-async function listOf(
-  { names, caller, session, catalog }: Parts,
-  signal: AbortSignal,
-  wanted: WantedPlaces,
-): Promise<{ readonly catalog: string; readonly list: CatalogList }> {
-  const { catalog: current } = await names.current(caller, session);
-  const nothing = { catalog: current, list: { blocks: [], schemas: [] } };
-  if (current === '') return nothing;
-  try {
-    return { catalog: current, list: await catalog.listCatalog(caller.claims, current, signal, wanted) };
-  } catch (error) {
-    if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return nothing;
-    throw error;
-  }
-}
 
 function* rowsOf(
   relations: readonly Relation[],
@@ -335,7 +293,7 @@ function* filtered(
 async function besideObjects(
   { schema, pg, title, filters, signal }: PgRowsRequest,
   made: readonly PgColumn[],
-  parts: Parts,
+  parts: PgParts,
 ): Promise<readonly TableRows[]> {
   const rows =
     schema === 'pg_catalog' && pg === 'pg_description'
@@ -348,94 +306,7 @@ async function besideObjects(
     : [await encodeRows({ title, columns: made }, pagesOf(rowsOfFixed(rows, made), signal), parts.take)];
 }
 
-/** The rows of `pg_description` for comments on schemas, unless the query wants those of tables alone. */
-async function schemaComments(filters: PgRowsRequest['filters'], parts: Parts, signal: AbortSignal): Promise<Fixed> {
-  const classoid = classNumber('pg_namespace');
-  const isOfTables = filters[OF_RELATION] !== undefined || filters[OF_SCHEMA] !== undefined;
-  if (isOfTables || filters['classoid']?.includes(classoid) === false || !mayDo(parts.caller, 'schema.list')) return [];
-  const { list } = await listOf(parts, signal, { schemasAlone: true });
-  const numbers = filters['objoid'];
-  return list.schemas.flatMap(({ oid, comment }) =>
-    comment === null || numbers?.includes(String(oid)) === false
-      ? []
-      : [{ objoid: oid, classoid: Number(classoid), objsubid: 0, description: comment }],
-  );
-}
-
-type PgRow = Readonly<Record<string, MadeValue>>;
-type Fixed = readonly PgRow[];
-
 function* rowsOfFixed(rows: Fixed, made: readonly PgColumn[]): Generator<MadeRow> {
   for (const row of rows)
     yield made.map(({ name, pg }) => (Object.hasOwn(row, name) ? (row[name] ?? null) : pgDefault(pg)));
 }
-
-/** The number of the caller's role: everything is its own. */
-const ROLE = 10;
-/**
- * The number of the database that the session is in: no object has it, because those take five of every eight (`pg-objects.ts`). pgAdmin shows no
- * database whose number is one of Postgres' own.
- */
-const DATABASE = FIRST_OWN + 7;
-
-/** The rows of relations that are of no table or view. */
-async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promise<Fixed | undefined> {
-  const { caller } = parts;
-  const user = caller.claims.preferred_username;
-  switch (name) {
-    case 'pg_namespace': {
-      if (!mayDo(caller, 'schema.list')) return [];
-      const { list } = await listOf(parts, signal, { schemasAlone: true });
-      return list.schemas.map(({ levels, oid }) => ({ oid, nspname: schemaName(levels), nspowner: ROLE }));
-    }
-    case 'pg_database': {
-      const { catalog: datname } = await parts.names.current(caller, parts.session);
-      const text = { datcollate: 'C', datctype: 'C', datlocprovider: 'c', datallowconn: true, datconnlimit: -1 };
-      return datname === ''
-        ? []
-        : [{ oid: DATABASE, datname, datdba: ROLE, encoding: 6, dattablespace: 1663, ...text }];
-    }
-    case 'pg_roles':
-    case 'pg_authid':
-      return [{ oid: ROLE, rolname: user, rolinherit: true, rolcanlogin: true, rolconnlimit: -1 }];
-    case 'pg_user':
-    case 'pg_shadow':
-      return [{ usename: user, usesysid: ROLE }];
-    case 'information_schema.information_schema_catalog_name': {
-      const { catalog } = await parts.names.current(caller, parts.session);
-      return [{ catalog_name: catalog }];
-    }
-    case 'information_schema.enabled_roles':
-      return [{ role_name: user }];
-    case 'skein_rights':
-      return rightsRows(caller);
-    case 'pg_settings':
-      return settingRows(parts.session, parts.config);
-    case 'pg_stat_database': {
-      const { catalog: datname } = await parts.names.current(caller, parts.session);
-      return datname === '' ? [] : [{ datid: DATABASE, datname, numbackends: parts.activity().length, ...UNCOUNTED }];
-    }
-    case 'pg_stat_activity': {
-      const { catalog: datname } = await parts.names.current(caller, parts.session);
-      return parts.activity().map((row) => ({ ...NO_ACTIVITY, datid: DATABASE, datname, usesysid: ROLE, ...row }));
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** Columns of `pg_stat_database` that Postgres leaves empty where nothing has happened. */
-const UNCOUNTED: PgRow = { checksum_failures: null, checksum_last_failure: null, stats_reset: null };
-
-/** Columns of `pg_stat_activity` that say nothing here: NULL, as Postgres has it, in place of the default of their type. */
-const NO_ACTIVITY: PgRow = {
-  leader_pid: null,
-  backend_xid: null,
-  backend_xmin: null,
-  query_id: null,
-  query_start: null,
-  xact_start: null,
-  state_change: null,
-  backend_start: null,
-  client_port: null,
-};

@@ -50,12 +50,19 @@ export const PRIVILEGE_VIEWS: Readonly<Record<string, PgView>> = {
 
 const SCHEMAS: Readonly<Record<string, string>> = { 11: 'pg_catalog' };
 
+/** Whether a list of rights, `{a=r/b,=r/b}`, lets everybody read: such a right has no name before its sign. */
+const isOfEverybody = (list: string): boolean =>
+  list
+    .replace('{', '')
+    .split(',')
+    .some((one) => one.startsWith('=') && (one.split('/')[0] ?? '').includes('r'));
+
 /** The rows of `table_privileges` of Postgres' own relations, which everybody may read. */
 export function publicGrants({ user }: CallersRights, catalog: string): readonly Readonly<Record<string, MadeValue>>[] {
   const columns = (pgRelation('pg_catalog', 'pg_class')?.columns ?? []).map(([name]) => name);
   const [name, namespace, rights] = ['relname', 'relnamespace', 'relacl'].map((one) => columns.indexOf(one));
   return pgBuiltinRows('pg_class')
-    .filter((row) => /(?:^\{|,)=\w*r\w*\//.test(row[rights ?? -1] ?? ''))
+    .filter((row) => isOfEverybody(row[rights ?? -1] ?? ''))
     .map((row) => ({
       grantor: user,
       grantee: 'PUBLIC',

@@ -25,7 +25,7 @@ const OF_EVERYBODY = [
   { kind: 'b', privileges: pgList(['USAGE']) },
 ];
 
-/** What the caller may do with objects of each kind. */
+/** The privileges that the caller has with objects of each kind. */
 export type CallersRights = { readonly user: string; readonly privileges: Readonly<Record<string, readonly string[]>> };
 
 export const rightsOf = (caller: Caller): CallersRights => ({

@@ -368,7 +368,7 @@ test('comments on schemas are told to those who may list them', async () => {
   expect(await rows(`${plain} AND classoid = 'pg_class'::regclass`)).toEqual([]);
   expect(await rows(`SELECT count(*)::int FROM pg_description WHERE description = 'a place'`)).toEqual([[1]]);
   expect(await psql('\\dn+', '-t')).toContain('a place');
-  // What a table says stays beside it.
+  // The comment on a table stays beside it.
   expect(await rows(`SELECT obj_description('customers'::regclass, 'pg_class')`)).toEqual([['people']]);
   const own = new URL(url);
   own.password = await cluster.token({ scope: ['catalog:read', 'table:read'] });

@@ -143,7 +143,7 @@ export class CallText {
         const token = this.#tokens[at];
         if (token === undefined) return [];
         const { start, end } = token;
-        // What stays keeps its place in errors.
+        // A token that stays keeps its place in errors.
         const range = replaced === null ? { start: end, end } : { start, end };
         return [{ ...range, text: (replaced ?? '') + appended, name: '', spelled: '' }];
       });

@@ -1,6 +1,7 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CallText, Span } from './call-text.ts';
 
-/** What an aggregate over a subquery may sort by. */
+/** The order of a subquery as a column, by which an aggregate may sort. */
 type Source = {
   /** The token behind which the subquery gets one more column, and that column. */
   readonly behind: number;
@@ -92,12 +93,12 @@ export class SortedSources {
   #isWhole({ from, to }: Span, fromWord: number, name: string): boolean {
     this.#looked += to - from;
     if (this.#looked > LOOKED_MAX) return true;
-    const folded = name.toLowerCase();
+    const folded = foldIdentifier(name);
     for (let at = from; at < to; at += 1) {
       // The source itself is looked at elsewhere.
       if (at === fromWord + 1) at = this.#text.closing(at) ?? at;
       if (this.#isStar(at)) return true;
-      const isName = this.#text.name(at).toLowerCase() === folded;
+      const isName = foldIdentifier(this.#text.name(at)) === folded;
       const isAlias = at > fromWord && at <= (this.#text.closing(fromWord + 1) ?? 0) + 2;
       if (isName && !isAlias && this.#text.symbol(at + 1) !== '.' && this.#text.symbol(at - 1) !== '.') return true;
     }
@@ -122,14 +123,14 @@ export class SortedSources {
     const end = places.find((at) => at > order && BEHIND_ORDER.has(text.word(at))) ?? query.to;
     const [first, last] = [order + 2, end];
     const results = new Set(
-      places.filter((at) => at < from && this.#isResult(at)).map((at) => text.name(at).toLowerCase()),
+      places.filter((at) => at < from && this.#isResult(at)).map((at) => foldIdentifier(text.name(at))),
     );
     const isPlain = places
       .filter((at) => at >= first && at < last)
       .every((at) => {
         const isPlace = text.isNumber(at) && (at === first || text.symbol(at - 1) === ',');
         const isQualified = text.symbol(at - 1) === '.' || text.symbol(at + 1) === '.';
-        return !isPlace && (isQualified || !results.has(text.name(at).toLowerCase()));
+        return !isPlace && (isQualified || !results.has(foldIdentifier(text.name(at))));
       });
     if (!isPlain || first >= last || !text.isUnchanged(first, last)) return null;
     const column = `skein_order_${query.from}`;

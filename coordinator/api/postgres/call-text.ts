@@ -101,6 +101,8 @@ export class CallText {
     return true;
   }
 
+  isString = (at: number): boolean => this.#tokens[at]?.kind === 'string';
+
   isNumber = (at: number): boolean => this.#tokens[at]?.kind === 'number';
 
   /** A name with or without quotes; empty for what is none. */

@@ -27,6 +27,10 @@ test.each([
     `WITH w AS (SELECT 1) SELECT count(*), json_agg(a), json_agg(b), json_agg(a ORDER BY b) FROM (SELECT a, b FROM u ORDER BY b LIMIT 3) t WHERE a > 1`,
     `WITH w AS (SELECT 1) SELECT count(*), to_json(list(a ORDER BY skein_order_32)), to_json(list(b ORDER BY skein_order_32)), to_json(list(a ORDER BY b)) FROM (SELECT a, b, row_number() OVER (ORDER BY b) AS skein_order_32 FROM u ORDER BY b LIMIT 3) t WHERE a > 1`,
   ],
+  [
+    `SELECT jsonb_build_object('a', 1, b || f(c, d), 2, 3, json_build_object(e, 4)), json_build_object()`,
+    `SELECT json_object('a', 1, CAST( b || f(c, d) AS VARCHAR), 2, CAST( 3 AS VARCHAR), json_object( CAST(e AS VARCHAR), 4)), json_object()`,
+  ],
   [`SELECT a::jsonb, cast($1 AS jsonb), CAST(b AS jsonb[])`, `SELECT a::JSON, cast($1 AS JSON), CAST(b AS JSON[])`],
   [`SELECT jsonb_agg('{1}'::int[])`, `SELECT to_json(list(ARRAY['1']::int[]))`],
 ])('%s', (sql, expected) => {

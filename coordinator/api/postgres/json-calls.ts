@@ -84,6 +84,7 @@ function writeCall(text: CallText, at: number, sources: SortedSources): void {
   const renamed = RENAMED[name];
   if (renamed !== undefined) {
     text.replace(at, renamed);
+    if (renamed === 'json_object') castKeys(text, at + 1, close);
   } else if (TYPE_NAMES.has(name)) {
     text.replace(at, '(CASE json_type');
     text.append(close, `${TYPES} END)`);
@@ -99,6 +100,18 @@ function writeCall(text: CallText, at: number, sources: SortedSources): void {
     text.append(end, ')');
   } else if (OBJECT_AGGREGATES.has(name)) {
     writeObjects(text, at, close);
+  }
+}
+
+/** Keys of objects are texts, whatever is given as one. */
+function castKeys(text: CallText, open: number, close: number): void {
+  const { commas } = text.divided(open, close);
+  const bounds = [open, ...commas, close];
+  for (let i = 0; i + 1 < bounds.length; i += 2) {
+    const [before = open, behind = close] = bounds.slice(i, i + 2);
+    if (behind === before + 1 || (behind === before + 2 && text.isString(before + 1))) continue;
+    text.append(before, ' CAST(');
+    text.append(behind - 1, ' AS VARCHAR)');
   }
 }
 

@@ -5,6 +5,12 @@ import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 /** Tokens of a SELECT: the first one, and that behind the last one. */
 export type Span = { readonly from: number; readonly to: number };
 
+/** Words before a column of a SELECT, beside a comma, and words that end its columns. */
+const SELECTS: ReadonlySet<string> = new Set(['SELECT', 'DISTINCT', 'ALL']);
+const ENDS_COLUMNS: ReadonlySet<string> = new Set(
+  'FROM WHERE GROUP HAVING WINDOW ORDER LIMIT OFFSET FETCH FOR UNION INTERSECT EXCEPT INTO'.split(' '),
+);
+
 /** The tokens of a statement with their brackets, and what is written in their place or behind them. */
 export class CallText {
   readonly #sql: string;
@@ -12,6 +18,9 @@ export class CallText {
   /** The closing bracket of each opening one, and the other way round. */
   readonly #closing = new Map<number, number>();
   readonly #opening = new Map<number, number>();
+  /** The bracket around each token; -1 = none. */
+  readonly #around: number[] = [];
+  readonly #columnEnds = new Map<number, number>();
   #selects: readonly (Span | undefined)[] | undefined;
   readonly #changed = new Map<number, { replaced: string | null; appended: string }>();
 
@@ -21,6 +30,7 @@ export class CallText {
     const open: number[] = [];
     for (let at = 0; at < tokens.length; at += 1) {
       const symbol = this.symbol(at);
+      this.#around.push(open.at(-1) ?? -1);
       if (symbol === '(' || symbol === '[' || symbol === '{') open.push(at);
       else if (symbol === ')' || symbol === ']' || symbol === '}') {
         const opened = open.pop() ?? -1;
@@ -109,6 +119,34 @@ export class CallText {
   name(at: number): string {
     const token = this.#tokens[at];
     return token?.kind === 'word' || token?.kind === 'quoted' ? identifierText(this.#sql, token) : '';
+  }
+
+  /** Whether a call, from its name to its last token, is by itself a column of a SELECT, without a name. */
+  isColumn(at: number, end: number): boolean {
+    const select = this.selectAround(at);
+    const first = this.word(at - 2) === 'PG_CATALOG' ? at - 2 : at;
+    if (select === undefined || !(this.symbol(first - 1) === ',' || SELECTS.has(this.word(first - 1)))) return false;
+    const isLast =
+      end + 1 >= select.to ||
+      this.symbol(end + 1) === ',' ||
+      ENDS_COLUMNS.has(this.word(end + 1)) ||
+      this.symbol(end + 1) === ';';
+    return isLast && this.#isIn(select, first) && first < this.#endOfColumns(select);
+  }
+
+  /** Whether no bracket within a SELECT is around a token. */
+  #isIn(select: Span, at: number): boolean {
+    return this.#around[at] === this.#around[select.from];
+  }
+
+  /** The first token behind the columns of a SELECT. */
+  #endOfColumns(select: Span): number {
+    const known = this.#columnEnds.get(select.from);
+    if (known !== undefined) return known;
+    let at = select.from;
+    while (at < select.to && !ENDS_COLUMNS.has(this.word(at))) at = (this.#closing.get(at) ?? at) + 1;
+    this.#columnEnds.set(select.from, at);
+    return at;
   }
 
   /** The first token of the SELECT that each token is of, and the end of that. */

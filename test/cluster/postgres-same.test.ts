@@ -258,6 +258,8 @@ const JSON_QUERIES = [
   `SELECT jsonb_agg(r ORDER BY r.a) FROM (VALUES (2, 'x'), (1, NULL)) AS r(a, b)`,
   `SELECT jsonb_agg(s.x) FROM (SELECT x FROM generate_series(1, 50) AS g(x) ORDER BY x DESC) AS s`,
   `SELECT jsonb_object_agg(NULL::text, 1)`,
+  `SELECT json_agg(t) FROM (SELECT x, x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC, x) AS t`,
+  `SELECT jsonb_agg(t.y) FROM (SELECT DISTINCT x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC) AS t`,
   // Rows of a correlated subquery that is sorted.
   `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT o.x AS v0 FROM generate_series(1, 2000) AS o(x)
      WHERE o.x % 40 = c.id ORDER BY (o.x * 7919) % 1009, o.x) AS t) FROM generate_series(0, 9) AS c(id) ORDER BY c.id`,

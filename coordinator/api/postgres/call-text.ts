@@ -66,10 +66,16 @@ export class CallText {
 
   /** The last token of a call, with its FILTER and OVER. */
   endOfCall(close: number): number {
+    const end = this.#endOfFilter(close);
+    return this.isWindow(close) ? (this.#closing.get(end + 2) ?? end + 2) : end;
+  }
+
+  /** Whether OVER follows a call. */
+  isWindow = (close: number): boolean => this.word(this.#endOfFilter(close) + 1) === 'OVER';
+
+  #endOfFilter(close: number): number {
     const filtered = this.word(close + 1) === 'FILTER' ? this.#closing.get(close + 2) : undefined;
-    const end = filtered ?? close;
-    if (this.word(end + 1) !== 'OVER') return end;
-    return this.#closing.get(end + 2) ?? end + 2;
+    return filtered ?? close;
   }
 
   /** The commas between the arguments of a call, and the ORDER behind them. */
@@ -131,7 +137,7 @@ export class CallText {
       this.symbol(end + 1) === ',' ||
       ENDS_COLUMNS.has(this.word(end + 1)) ||
       this.symbol(end + 1) === ';';
-    return isLast && this.#isIn(select, first) && first < this.#endOfColumns(select);
+    return isLast && this.#isIn(select, first) && first < this.endOfColumns(select.from);
   }
 
   /** Whether no bracket within a SELECT is around a token. */
@@ -139,13 +145,15 @@ export class CallText {
     return this.#around[at] === this.#around[select.from];
   }
 
-  /** The first token behind the columns of a SELECT. */
-  #endOfColumns(select: Span): number {
-    const known = this.#columnEnds.get(select.from);
+  /** The first token behind the columns of the SELECT at a token. */
+  endOfColumns(select: number): number {
+    const known = this.#columnEnds.get(select);
     if (known !== undefined) return known;
-    let at = select.from;
-    while (at < select.to && !ENDS_COLUMNS.has(this.word(at))) at = (this.#closing.get(at) ?? at) + 1;
-    this.#columnEnds.set(select.from, at);
+    let at = select;
+    while (at < this.#tokens.length && !ENDS_COLUMNS.has(this.word(at)) && this.symbol(at) !== ')') {
+      at = (this.#closing.get(at) ?? at) + 1;
+    }
+    this.#columnEnds.set(select, at);
     return at;
   }
 

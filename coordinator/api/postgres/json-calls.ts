@@ -107,9 +107,7 @@ function writeNamed(text: CallText, { name, at, close, end }: Call, sources: Sor
   if (AGGREGATES.has(name)) {
     text.replace(at, 'to_json(list');
     const isSorted =
-      text.divided(at + 1, close).order !== undefined ||
-      (end > close && text.word(end - 1) === 'OVER') ||
-      text.word(at + 2) === 'DISTINCT';
+      text.divided(at + 1, close).order !== undefined || text.isWindow(close) || text.word(at + 2) === 'DISTINCT';
     const order = isSorted ? undefined : sources.orderOf(at);
     if (order !== undefined) text.append(close - 1, ` ORDER BY ${order}`);
     text.append(end, ')');

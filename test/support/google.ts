@@ -31,9 +31,21 @@ export type Google = AsyncDisposable & {
   takeExchanges(): number;
   /** Tokens are given for another boundary than the one that came: all of the bucket, to write. */
   setWide(isWide: boolean): void;
+  /** Uploads of both APIs of which parts have come, that are no objects yet, and that nobody has ended. */
+  openUploads(): number;
+  /** Ends the store, which forgets such uploads; the token service stays. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
 };
 
 type Rule = { readonly bucket: string; readonly writes: boolean; readonly reads: boolean; readonly allows: Condition };
+/** A resumable upload: the bytes that have come, and the answer to the last part. */
+type Session = { bytes: number; made?: StoreAnswer };
+type StoreAnswer = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+};
 type Grant = { readonly rules: readonly Rule[] | null; readonly endsMs: number };
 
 const EMAIL = 'skein@project.iam.gserviceaccount.com';
@@ -63,6 +75,9 @@ export async function startGoogle(): Promise<Google> {
       google.exchanges = 0;
       return exchanges;
     },
+    openUploads: () => google.openUploads(),
+    kill: () => store.kill(),
+    start: () => store.start(),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -76,8 +91,7 @@ class GoogleServer {
   exchanges = 0;
   readonly secrets: string[] = [];
   readonly #grants = new Map<string, Grant>();
-  /** Bytes of resumable uploads that have come. */
-  readonly #uploads = new Map<string, number>();
+  readonly #sessions = new Map<string, Session>();
   readonly #parts = new XmlUploads();
   readonly #keys = generateKeyPairSync('rsa', {
     modulusLength: 2_048,
@@ -130,9 +144,7 @@ class GoogleServer {
   }
 
   async #handle(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+    const body = await bytesOf(incoming as AsyncIterable<Buffer>);
     const url = new URL(incoming.url ?? '/', `http://${this.host}`);
     answer.setHeader('date', new Date(Date.now() + this.aheadMs).toUTCString());
     if (url.pathname === '/token') return this.#giveToken(new URLSearchParams(body.toString()), answer);
@@ -145,7 +157,7 @@ class GoogleServer {
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
     if (hasDots(url)) return refuse(answer, 404, 'notFound');
     if (await this.#answerUpload(incoming, body, answer)) return;
-    if (this.#hasPart(url, incoming, answer)) return;
+    if (this.#answerSession(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
   }
 
@@ -228,18 +240,44 @@ class GoogleServer {
     json(answer, 200, { access_token, expires_in: Math.floor(this.lifeMs / 1_000), token_type: 'Bearer' });
   }
 
-  /** A part that has come already is not taken twice, as in Google's store; fake-gcs-server would put it behind itself. */
-  #hasPart(url: URL, incoming: IncomingMessage, answer: ServerResponse): boolean {
-    const id = url.searchParams.get('upload_id');
-    const [, first, last] = /^bytes (\d+)-(\d+)\//.exec(incoming.headers['content-range'] ?? '') ?? [];
-    if (id === null || first === undefined) return false;
-    const bytes = this.#uploads.get(id) ?? 0;
-    if (Number(first) < bytes) {
-      answer.writeHead(308, { range: `bytes=0-${bytes - 1}`, 'content-length': 0 }).end();
+  openUploads(): number {
+    const sessions = [...this.#sessions.values()].filter(({ bytes, made }) => bytes > 0 && made === undefined);
+    return sessions.length + this.#parts.open;
+  }
+
+  /**
+   * A part that has come already is not taken twice, and the last one is answered again, as in Google's store; fake-gcs-server would put the
+   * one behind itself, and knows nothing of an upload that is complete, or that was ended.
+   */
+  #answerSession(url: URL, { method, headers }: IncomingMessage, answer: ServerResponse): boolean {
+    const id = url.searchParams.get('upload_id') ?? '';
+    const session = this.#sessions.get(id);
+    if (session === undefined) return false;
+    if (method === 'DELETE') {
+      this.#sessions.delete(id);
+      answer.writeHead(499, { 'content-length': 0 }).end();
       return true;
     }
-    this.#uploads.set(id, Number(last) + 1);
-    return false;
+    const { made, bytes } = session;
+    if (made !== undefined) {
+      answer.writeHead(made.status, made.headers).end(made.body);
+      return true;
+    }
+    const [, first] = /^bytes (\d+)-/.exec(headers['content-range'] ?? '') ?? [];
+    if (first === undefined || Number(first) >= bytes) return false;
+    answer.writeHead(308, { range: `bytes=0-${bytes - 1}`, 'content-length': 0 }).end();
+    return true;
+  }
+
+  #noteSession(url: URL, range: string, given: StoreAnswer): void {
+    const { location } = given.headers;
+    const begun = location === undefined ? null : new URL(location).searchParams.get('upload_id');
+    if (begun !== null) this.#sessions.set(begun, { bytes: 0 });
+    const session = this.#sessions.get(url.searchParams.get('upload_id') ?? '');
+    if (session === undefined) return;
+    const [, last] = /^bytes \d+-(\d+)\//.exec(range) ?? [];
+    if (last !== undefined && given.status === 308) session.bytes = Number(last) + 1;
+    if (given.status < 300) session.made = given;
   }
 
   async #forward(
@@ -250,25 +288,36 @@ class GoogleServer {
   ): Promise<void> {
     const { hostname, port } = new URL(this.upstream);
     const { authorization: _authorization, ...headers } = incoming.headers;
-    await new Promise<void>((resolve, reject) => {
-      const request = httpRequest(
-        {
-          hostname,
-          port,
-          method: incoming.method,
-          path: incoming.url,
-          // It compares the host with its public one.
-          headers: { ...headers, host: this.host, 'content-length': body.length },
-        },
-        (given) => {
-          const { date: _date, ...rest } = given.headers;
-          answer.writeHead(given.statusCode ?? 500, { ...rest, ...asked });
-          given.pipe(answer).on('finish', resolve).on('error', reject);
-        },
-      );
-      request.on('error', reject).end(body);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<StoreAnswer>();
+    const request = httpRequest(
+      {
+        hostname,
+        port,
+        method: incoming.method,
+        path: incoming.url,
+        // It compares the host with its public one.
+        headers: { ...headers, host: this.host, 'content-length': body.length },
+      },
+      (given) => {
+        bytesOf(given as AsyncIterable<Buffer>).then(
+          (bytes) => resolve({ status: given.statusCode ?? 500, headers: given.headers, body: bytes }),
+          reject,
+        );
+      },
+    );
+    request.on('error', reject).end(body);
+    const given = await promise;
+    this.#noteSession(new URL(incoming.url ?? '/', `http://${this.host}`), headers['content-range'] ?? '', given);
+    const { date: _date, 'transfer-encoding': _encoding, ...rest } = given.headers;
+    const length = incoming.method === 'HEAD' ? {} : { 'content-length': given.body.length };
+    answer.writeHead(given.status, { ...rest, ...length, ...asked }).end(given.body);
   }
+}
+
+async function bytesOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** @throws on a boundary that Google's service would refuse */

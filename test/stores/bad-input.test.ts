@@ -97,6 +97,11 @@ describe('Google Cloud Storage', () => {
     ['a key that is none', () => ({ ...account(), privateKey: 'no key' }), 'private_key is no RSA key'],
     ['an account that Google does not know', () => ({ ...account(), clientEmail: 'other@x' }), 'invalid_grant'],
     ['settings of another store', () => account(), 'unknown settings: region', { region: 'x' }],
+    [
+      'a key of another store',
+      () => ({ kind: 'adls', accountKey: AZURITE_KEY }),
+      'of another store: expected the file of a service account of Google',
+    ],
   ])(
     '%s is said in one line, without the secret',
     async (_what, key, expected, settings?: { readonly region: string }) => {
@@ -133,6 +138,7 @@ describe('Azure storage', () => {
     ['a wrong client', { ...client, clientId: 'other' }, 'the tenant has no such client'],
     ['a wrong secret', { ...client, clientSecret: `${SECRET}-2` }, 'the client’s secret is wrong'],
     ['a key that is none', { accountKey: '!' }, 'account_key is not in base64'],
+    ['a tenant that is no name', { ...client, tenantId: '../x' }, 'tenant_id is no id or domain of a directory'],
   ])('%s is said in one line, without the secret', async (_what, key, expected) => {
     const problem = await problemOf('adls', key);
     expect(problem).toContain(expected);

@@ -12,7 +12,7 @@ export type AnyStore = Omit<OtherStore, 'bucket' | 'longLived' | 'secrets'>;
 /** @param kind `gcs` or `adls`; '' = an S3 server. Allow `OTHER_STORE_MS` for the first one. */
 export async function startAnyStore(kind: string): Promise<AnyStore> {
   if (kind === 'gcs' || kind === 'adls') return OTHER_STORES[kind]();
-  if (kind !== '') throw new Error(`TEST_BUCKET_STORE is gcs or adls, not ${kind}`);
+  if (kind !== '') throw new Error(`the store is gcs or adls, not ${kind}`);
   await using started = new AsyncDisposableStack();
   const minio = started.use(await startMinio());
   await minio.makeBucket('warehouse');

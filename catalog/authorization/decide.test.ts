@@ -23,7 +23,7 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
   'catalog:read': ['catalog.list', 'catalog.describe', 'catalog.use'],
   'catalog:write': ['catalog.create', 'catalog.drop'],
   'namespace:read': ['schema.list', 'schema.describe', 'schema.use'],
-  'namespace:write': ['schema.create', 'schema.alter', 'schema.drop', 'stage.create', 'stage.drop'],
+  'namespace:write': ['schema.create', 'schema.alter', 'schema.drop', 'stage.create', 'stage.rename', 'stage.drop'],
   'table:read': [
     'table.list',
     'table.describe',

@@ -55,6 +55,7 @@ const RULES = {
   'stage.read': 'table:read',
   'stage.write': 'table:write',
   'stage.create': 'namespace:write',
+  'stage.rename': 'namespace:write',
   'stage.drop': 'namespace:write',
 
   'query.read': 'table:read',

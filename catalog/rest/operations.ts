@@ -35,6 +35,7 @@ import { unregisterTable } from './operation/table/unregister-table.ts';
 import { updateTable } from './operation/table/update-table.ts';
 import { createStage, createStageAgain } from './operation/stage/create-stage.ts';
 import { dropStageOperation } from './operation/stage/drop-stage.ts';
+import { renameStage } from './operation/stage/rename-stage.ts';
 import { listStagesOperation } from './operation/stage/list-stages.ts';
 import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
 import { getAuthorizationServer } from './operation/token/get-authorization-server.ts';
@@ -332,6 +333,14 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `DELETE ${STAGES}/{stage}`,
     action: 'stage.drop',
     handle: dropStageOperation,
+    replay: noContent,
+  },
+  {
+    ...iceberg,
+    id: 'renameStage',
+    endpoint: 'POST /v1/{prefix}/stages/rename',
+    action: 'stage.rename',
+    handle: renameStage,
     replay: noContent,
   },
 

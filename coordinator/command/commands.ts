@@ -83,6 +83,7 @@ import { createPolicy } from './policy/create-policy.ts';
 import { dropPolicy } from './policy/drop-policy.ts';
 import { setPolicyBody } from './policy/set-policy-body.ts';
 import { describePolicy, showPolicies } from './policy/show-policies.ts';
+import { alterStage } from './stage/alter-stage.ts';
 import { createStage } from './stage/create-stage.ts';
 import { dropStage } from './stage/drop-stage.ts';
 import { listStage } from './stage/list-stage.ts';
@@ -154,6 +155,7 @@ export const COMMANDS = {
   showCreateMaterializedView,
   copyInto,
   createStage,
+  alterStage,
   dropStage,
   showStages,
   listStage,

@@ -44,6 +44,7 @@ export const ACTIONS = {
   'stage.read': 'list and read the files of a stage',
   'stage.write': 'put files into a stage, and remove them',
   'stage.create': 'create a stage',
+  'stage.rename': 'rename a stage, into another schema too',
   'stage.drop': 'drop a stage and its files',
 
   'query.read': 'list the own statements that wait or run now, and read the records of those that ended',

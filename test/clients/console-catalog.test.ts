@@ -138,6 +138,29 @@ test('a table that is dropped by its name comes back by UNDROP, where the catalo
   await page.context().close();
 });
 
+test('a stage and a table get other names, and the page is theirs under the new ones', async () => {
+  await cluster.sql('CREATE STAGE console_pages.s.first_name');
+  const { page, faults } = await openConsole(cluster, browser, { path: at('first_name', '?tab=Stage') });
+  const rename = async (to: string, title: string): Promise<void> => {
+    await button(page, 'Rename').click();
+    const form = page.getByRole('region', { name: 'Rename', exact: true });
+    await form.getByLabel('RENAME TO').fill(to);
+    await form.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('heading', { name: title }).waitFor();
+  };
+  await rename(`stage ${HOSTILE}`, `stage ${HOSTILE}`);
+  expect(new URL(page.url()).pathname).toBe(at(`stage ${HOSTILE}`));
+  await page.getByText('No file is here yet.').waitFor();
+  await cluster.sql('CREATE TABLE console_pages.s.second_name (id BIGINT)');
+  await page.goto(`${cluster.queryUrl}${at('second_name')}`);
+  await rename('third/name %', 'third/name %');
+  expect(await cluster.sql('SELECT count(*) AS n FROM console_pages.s."third/name %"')).toEqual([[0]]);
+  await cluster.sql('DROP TABLE console_pages.s."third/name %"');
+  await cluster.sql(`DROP STAGE console_pages.s.${quoteIdentifier(`stage ${HOSTILE}`)}`);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('a file is dropped into a stage, goes on after the connection was lost, and is removed', async () => {
   const { page } = await openConsole(cluster, browser, { path: at('inbox', '?tab=Stage') });
   let cut = 2;

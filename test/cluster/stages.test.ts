@@ -99,6 +99,91 @@ describe('a stage', () => {
     });
   });
 
+  test('is renamed, also into another schema, with its files, their addresses, an upload under way and what was loaded', async () => {
+    // In a catalog of its own, because an upload that is complete is known for a day, and its stage with it.
+    await cluster.sql('CREATE CATALOG boxes');
+    await cluster.sql('CREATE SCHEMA boxes.files');
+    await cluster.sql('CREATE STAGE boxes.files.before');
+    await cluster.sql('CREATE STAGE boxes.files.taken');
+    await cluster.sql('CREATE SCHEMA boxes.files_2');
+    await cluster.sql('CREATE TABLE boxes.files_2.t (a INT)');
+    const asked = { stage: 'boxes.files.before', files: [{ path: 'a.csv' }, { path: 'b.csv' }] };
+    const [one, two] = ((await post('presign', asked)).body as unknown as { readonly urls: readonly [Url, Url] }).urls;
+    const many = { stage: 'boxes.files.before', path: 'many.bin' };
+    const begun = (await post('presign/multipart/init', { ...many, size: 2 ** 20, part_size: 2 ** 20 }))
+      .body as unknown as {
+      readonly upload_id: string;
+      readonly parts: readonly [{ readonly url: string }];
+    };
+    expect((await put(one.url, '1\n')).status).toBe(200);
+    const load = (stage: string): Promise<readonly (readonly unknown[])[]> =>
+      cluster.sql(`COPY INTO boxes.files_2.t FROM @${stage}/a.csv FILE_FORMAT = (TYPE = CSV)`);
+    expect((await load('boxes.files.before'))[0]?.slice(1, 4)).toEqual(['LOADED', 1, 1]);
+
+    const refused = async (sql: string) => {
+      const { body } = await cluster.query(sql);
+      return [body.error, body.sql_state, body.message];
+    };
+    expect(await refused('ALTER STAGE boxes.files.before RENAME TO TAKEN')).toEqual([
+      'ALREADY_EXISTS',
+      '42710',
+      'stage TAKEN exists already (line 1, column 42)',
+    ]);
+    expect((await refused('ALTER STAGE boxes.files.none RENAME TO x'))[0]).toBe('STAGE_NOT_FOUND');
+    expect((await refused('ALTER STAGE boxes.files.before RENAME TO boxes.none.x'))[0]).toBe('SCHEMA_NOT_FOUND');
+    expect((await refused('ALTER STAGE IF EXISTS boxes.files.before RENAME TO boxes.none.x'))[0]).toBe(
+      'SCHEMA_NOT_FOUND',
+    );
+    expect((await refused('ALTER STAGE boxes.files.before RENAME TO boxes.information_schema.x'))[0]).toBe(
+      'SCHEMA_NOT_FOUND',
+    );
+    await cluster.sql('ALTER STAGE IF EXISTS boxes.files.none RENAME TO x');
+    await cluster.sql('ALTER STAGE boxes.files.before RENAME TO "BEFORE"');
+    await cluster.sql('ALTER STAGE boxes.files.before RENAME TO boxes.files_2."after, ß"');
+
+    expect((await refused('LIST @boxes.files.before'))[0]).toBe('STAGE_NOT_FOUND');
+    await cluster.sql('CREATE STAGE boxes.files.before');
+    expect(await files('@boxes.files.before')).toEqual([]);
+    expect((await put(two.url, '2\n')).status).toBe(200);
+    const bytes = randomBytes(2 ** 20);
+    expect((await put(begun.parts[0].url, bytes)).status).toBe(200);
+    const parts = [{ part_number: 1, etag: md5(bytes) }];
+    const done = { ...many, stage: 'boxes.files_2."after, ß"', upload_id: begun.upload_id, parts };
+    expect(await post('presign/multipart/complete', done)).toMatchObject({ status: 200 });
+    expect(await files('@boxes.files_2."after, ß"')).toEqual([
+      ['a.csv', 2],
+      ['b.csv', 2],
+      ['many.bin', 2 ** 20],
+    ]);
+    // A file that was loaded under the old name counts as loaded.
+    expect((await load('boxes.files_2."after, ß"')).map((row) => row[1])).not.toContain('LOADED');
+    expect(await files('@boxes.files.before')).toEqual([]);
+    for (const sql of [
+      'DROP STAGE boxes.files.before',
+      'DROP STAGE boxes.files.taken',
+      'DROP STAGE boxes.files_2."after, ß"',
+    ]) {
+      await cluster.sql(sql);
+    }
+    await cluster.sql('DROP TABLE boxes.files_2.t');
+    await cluster.sql('DROP SCHEMA boxes.files_2');
+    await cluster.sql('DROP SCHEMA boxes.files');
+    await cluster.sql('DROP CATALOG boxes');
+  });
+
+  test('has one of two new names that are given at once', async () => {
+    await cluster.sql('CREATE STAGE files.racer');
+    const answers = await Promise.all(
+      ['red', 'blue'].map((name) => cluster.query(`ALTER STAGE files.racer RENAME TO ${name}`)),
+    );
+    expect(answers.map(({ body }) => body.error ?? 'done').sort()).toEqual(['STAGE_NOT_FOUND', 'done']);
+    const [found = []] = await cluster.sql(
+      "SELECT stage_name FROM (SHOW STAGES IN lake.files) WHERE stage_name IN ('red', 'blue')",
+    );
+    await cluster.sql(`DROP STAGE files.${found[0] as string}`);
+    expect((await cluster.sql('SHOW STAGES IN lake.files')).map(([one]) => one)).toEqual(['inbox']);
+  });
+
   test.each([
     ["CREATE STAGE s URL = 's3://bucket/x'", 'NOT_SUPPORTED'],
     ["CREATE STAGE s WITH ('encryption' = 'x')", 'INVALID_REQUEST'],

@@ -165,6 +165,12 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   },
   createFunction: { body: () => functionOf('g') },
   createStage: { body: () => ({ name: 's2' }) },
+  renameStage: {
+    body: ({ namespace }) => ({
+      source: { namespace: [namespace], name: 's' },
+      destination: { namespace: [namespace], name: 's3' },
+    }),
+  },
   loadCredentialsOfMany: { body: ({ namespace }) => ({ identifiers: [{ namespace: [namespace], name: 't' }] }) },
   signRequest: { body: () => ({ method: 'GET', uri: 'https://s3.example.com/bucket/key', headers: {} }) },
   signRequestByLocation: { body: () => ({ method: 'GET', uri: 'https://s3.example.com/bucket/key', headers: {} }) },

@@ -65,6 +65,7 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['listStages', 'table:read', 200, 403],
   ['createStage', 'namespace:write', 200, 403],
   ['dropStage', 'namespace:write', 204, 403],
+  ['renameStage', 'namespace:write', 204, 403],
 
   ['listViews', 'table:read', 200, 403],
   ['createView', 'table:write', 200, 403],

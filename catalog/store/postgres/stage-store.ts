@@ -56,11 +56,7 @@ export async function insertStage(
       })
       .execute();
   } catch (error) {
-    if (isUniqueViolation(error)) {
-      throw new SkeinError('ALREADY_EXISTS', `Stage already exists: ${displayIdent(ident)}`, { cause: error });
-    }
-    if (isForeignKeyViolation(error)) namespaceNotFound(ident.namespace);
-    throw error;
+    throw placeError(error, ident);
   }
 }
 
@@ -73,6 +69,38 @@ export async function dropStage(tx: Tx, namespaceId: string, name: string): Prom
     .where('name_folded', '=', foldIdentifier(name))
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+}
+
+/**
+ * Gives a stage another name, also in another namespace of its catalog. Whether there was one of the name: of two renames at once one
+ * succeeds. @throws RESERVED_NAME, ALREADY_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile
+ */
+export async function moveStage(
+  tx: Tx,
+  from: { readonly namespaceId: string; readonly name: string },
+  { namespaceId, to }: { readonly namespaceId: string; readonly to: TableIdent },
+): Promise<boolean> {
+  requireNotReserved(to.namespace);
+  try {
+    const { numUpdatedRows } = await tx
+      .updateTable('stage')
+      .set({ namespace_id: namespaceId, name: to.name, name_folded: foldIdentifier(to.name) })
+      .where('namespace_id', '=', from.namespaceId)
+      .where('name_folded', '=', foldIdentifier(from.name))
+      .executeTakeFirst();
+    return numUpdatedRows === 1n;
+  } catch (error) {
+    throw placeError(error, to);
+  }
+}
+
+/** The error of a stage whose place is taken, or is gone. */
+function placeError(error: unknown, ident: TableIdent): unknown {
+  if (isUniqueViolation(error)) {
+    return new SkeinError('ALREADY_EXISTS', `Stage already exists: ${displayIdent(ident)}`, { cause: error });
+  }
+  if (isForeignKeyViolation(error)) namespaceNotFound(ident.namespace);
+  return error;
 }
 
 const stages = (db: Database, tenant: string) =>

@@ -8,10 +8,11 @@ import { ActionForm, Actions } from '../statement/action-form.tsx';
 import { cellText } from '../statement/cell-text.ts';
 import type { StatementAnswer } from '../statement/made-statement.ts';
 import { runStatement } from '../statement/run-statement.ts';
+import { addressOf } from './catalog-place.ts';
 import { Crumbs } from './crumbs.tsx';
 import { download, stageNameOf } from './stage-files.ts';
 import { refusalOf } from './may.ts';
-import { dropStage, listFiles, removeFile, type ObjectPath } from './statements.ts';
+import { dropStage, listFiles, removeFile, renameStage, type ObjectPath } from './statements.ts';
 import { UploadBox } from './upload-box.tsx';
 
 type Props = { readonly path: ObjectPath; readonly me: Whoami };
@@ -63,6 +64,13 @@ export function StagePage({ path, me }: Props): ReactNode {
       />
       <Actions
         actions={[
+          {
+            title: 'Rename',
+            fields: [{ name: 'RENAME TO', kind: 'text', initial: path.name }],
+            make: (values) => renameStage(path, values['RENAME TO'] ?? ''),
+            refusal: refusalOf(me.actions, 'stage.rename'),
+            leadsTo: (values) => addressOf(path.catalog, path.schema, values['RENAME TO'] ?? '', 'Stage'),
+          },
           {
             title: 'Drop the stage',
             fields: [],

@@ -26,6 +26,8 @@ export const createView = (path: ObjectPath, query: string): MadeStatement =>
   one(`CREATE VIEW ${objectPath(path)} AS ${query}`);
 export const createStage = (path: ObjectPath, comment: string): MadeStatement =>
   one(`CREATE STAGE ${objectPath(path)}${comment === '' ? '' : ` COMMENT ${quoteLiteral(comment)}`}`);
+export const renameStage = (path: ObjectPath, to: string): MadeStatement =>
+  one(`ALTER STAGE ${objectPath(path)} RENAME TO ${quoteIdentifier(to)}`);
 export const dropStage = (path: ObjectPath): MadeStatement => one(`DROP STAGE ${objectPath(path)}`);
 
 export type Relation = 'TABLE' | 'VIEW' | 'MATERIALIZED VIEW';

@@ -116,6 +116,7 @@ function tableActions(path: ObjectPath, { actions, properties }: Details): reado
       title: 'Rename',
       fields: [{ name: 'RENAME TO', kind: 'text', initial: path.name }],
       make: (values) => renameRelation('TABLE', path, values['RENAME TO'] ?? ''),
+      leadsTo: (values) => addressOf(path.catalog, path.schema, values['RENAME TO'] ?? ''),
       refusal: refusalOf(actions, 'table.rename'),
     },
     {

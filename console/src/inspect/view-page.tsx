@@ -117,6 +117,7 @@ const viewActions = (
     title: 'Rename',
     fields: [{ name: 'RENAME TO', kind: 'text', initial: path.name }],
     make: (values) => renameRelation(kind, path, values['RENAME TO'] ?? ''),
+    leadsTo: (values) => addressOf(path.catalog, path.schema, values['RENAME TO'] ?? ''),
     refusal: refusalOf(actions, 'view.rename'),
   },
   {

@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
 import type { MadeStatement, StatementAnswer } from './made-statement.ts';
 import { StatementPanel } from './statement-panel.tsx';
 
@@ -23,13 +24,16 @@ export type Action = {
   readonly refusal?: string | undefined;
   /** Why a value is not taken; it never leaves the browser. */
   readonly refuse?: (values: Values) => string | undefined;
+  /** The address of the page's object, which the statement has given another name. */
+  readonly leadsTo?: (values: Values) => string;
 };
 
 type Props = { readonly action: Action; readonly onDone?: (answer: StatementAnswer) => void };
 
 /** The form of an action, with the statement below as it grows. What is typed is forgotten when the form is closed. */
 export function ActionForm({ action, onDone }: Props): ReactNode {
-  const { title, fields, make, danger, refusal, refuse } = action;
+  const { title, fields, make, danger, refusal, refuse, leadsTo } = action;
+  const [, navigate] = useLocation();
   const initial = Object.fromEntries(fields.map((field) => [field.name, field.initial ?? '']));
   const [values, setValues] = useState<Values>(initial);
   const isWhole = fields.every(
@@ -61,6 +65,7 @@ export function ActionForm({ action, onDone }: Props): ReactNode {
             ...Object.fromEntries(fields.filter(({ kind }) => kind === 'secret').map(({ name }) => [name, ''])),
           }));
           onDone?.(answer);
+          if (leadsTo !== undefined) navigate(leadsTo(values), { replace: true });
         }}
       />
     </section>

@@ -134,7 +134,8 @@ test.each(NAMES)('objects that are called %s', async (name) => {
     inspect.createStage({ ...path, name: other }, name),
     inspect.listFiles({ ...path, name: other }),
     inspect.removeFile({ ...path, name: other }, `it's "x" 😀.csv`),
-    inspect.dropStage({ ...path, name: other }),
+    inspect.renameStage({ ...path, name: other }, `${other} b`),
+    inspect.dropStage({ ...path, name: `${other} b` }),
     {
       sql: `CREATE MATERIALIZED VIEW ${inspect.objectPath({ ...path, name: other })} AS SELECT count(*) AS n FROM ${inspect.objectPath(path)}`,
     },

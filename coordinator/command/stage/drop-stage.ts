@@ -5,6 +5,7 @@ import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
+import { isAbsentStage, noStage } from './absent-stage.ts';
 import { stageParams } from './stage-params.ts';
 
 type DropStage = { readonly ifExists: boolean; readonly name: ObjectName };
@@ -28,14 +29,10 @@ export const dropStage: Command<DropStage> = {
       await changeCatalog(context, { id: 'dropStage', params: { ...stage.params, stage: stage.name } });
     };
     await withNamePosition(name, drop()).catch((error: unknown) => {
-      const { code, position } = SkeinError.of(error);
-      if (!ABSENT.has(code)) throw error;
+      if (!isAbsentStage(error)) throw error;
       if (ifExists) return;
-      if (code !== 'STAGE_NOT_FOUND') throw error;
-      throw new SkeinError(code, `stage ${name.parts.join('.')} does not exist`, { position });
+      throw SkeinError.of(error).code === 'STAGE_NOT_FOUND' ? noStage(name) : error;
     });
     return context.answer(statusResult('DROP STAGE'));
   },
 };
-
-const ABSENT: ReadonlySet<string> = new Set(['STAGE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);

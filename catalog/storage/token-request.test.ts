@@ -3,8 +3,9 @@ import { TokenCache, type BearerToken } from './token-request.ts';
 
 const HOUR_MS = 3_600_000;
 
-function cacheAt(): { readonly tokens: TokenCache<BearerToken>; now: number } {
-  const clock = { now: 0, tokens: new TokenCache<BearerToken>(() => clock.now) };
+type Clock = { now: number; readonly tokens: TokenCache<BearerToken> };
+function cacheAt(): Clock {
+  const clock: Clock = { now: 0, tokens: new TokenCache<BearerToken>(() => clock.now) };
   return clock;
 }
 const gives = (token: string, expiresAtMs: number) => (): Promise<BearerToken> =>

@@ -29,8 +29,8 @@ export async function startAnyStore(kind: string): Promise<AnyStore> {
     flags: ['--flavor', 'minio', '--endpoint', minio.endpoint, '--credentials', credentials],
     env: {},
     credential: minio.key,
-    kill: minio.kill,
-    start: minio.start,
+    kill: () => minio.kill(),
+    start: () => minio.start(),
     openUploads: async () => {
       const send = (query: Readonly<Record<string, string>>, key = '') =>
         client.send({ bucket: 'warehouse', key, method: 'GET', query }, [404]);

@@ -123,7 +123,7 @@ async function upload(name: string, count: number): Promise<readonly Upload[]> {
   return uploads;
 }
 
-/** What was answered is there, and nothing is there in part. */
+/** Files whose upload was answered are there, and no file is there in part. */
 async function requireWhole(name: string, uploads: readonly Upload[]): Promise<void> {
   proxy.set({});
   await proxy.openPort();

@@ -3,6 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { startFakeGcs } from './fake-gcs.ts';
 import { askedHeaders, isSigned, signatureProblem } from './google-signatures.ts';
+import { ResumableUploads, type StoreAnswer } from './google-resumable.ts';
 import { XmlUploads } from './google-uploads.ts';
 import { parseCondition, type Condition, type ConditionRequest } from './cel-condition.ts';
 
@@ -39,13 +40,6 @@ export type Google = AsyncDisposable & {
 };
 
 type Rule = { readonly bucket: string; readonly writes: boolean; readonly reads: boolean; readonly allows: Condition };
-/** A resumable upload: the bytes that have come, and the answer to the last part. */
-type Session = { bytes: number; made?: StoreAnswer };
-type StoreAnswer = {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-};
 type Grant = { readonly rules: readonly Rule[] | null; readonly endsMs: number };
 
 const EMAIL = 'skein@project.iam.gserviceaccount.com';
@@ -91,7 +85,7 @@ class GoogleServer {
   exchanges = 0;
   readonly secrets: string[] = [];
   readonly #grants = new Map<string, Grant>();
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new ResumableUploads();
   readonly #parts = new XmlUploads();
   readonly #keys = generateKeyPairSync('rsa', {
     modulusLength: 2_048,
@@ -157,7 +151,7 @@ class GoogleServer {
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
     if (hasDots(url)) return refuse(answer, 404, 'notFound');
     if (await this.#answerUpload(incoming, body, answer)) return;
-    if (this.#answerSession(url, incoming, answer)) return;
+    if (this.#sessions.answer(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
   }
 
@@ -241,43 +235,7 @@ class GoogleServer {
   }
 
   openUploads(): number {
-    const sessions = [...this.#sessions.values()].filter(({ bytes, made }) => bytes > 0 && made === undefined);
-    return sessions.length + this.#parts.open;
-  }
-
-  /**
-   * A part that has come already is not taken twice, and the last one is answered again, as in Google's store; fake-gcs-server would put the
-   * one behind itself, and knows nothing of an upload that is complete, or that was ended.
-   */
-  #answerSession(url: URL, { method, headers }: IncomingMessage, answer: ServerResponse): boolean {
-    const id = url.searchParams.get('upload_id') ?? '';
-    const session = this.#sessions.get(id);
-    if (session === undefined) return false;
-    if (method === 'DELETE') {
-      this.#sessions.delete(id);
-      answer.writeHead(499, { 'content-length': 0 }).end();
-      return true;
-    }
-    const { made, bytes } = session;
-    if (made !== undefined) {
-      answer.writeHead(made.status, made.headers).end(made.body);
-      return true;
-    }
-    const [, first] = /^bytes (\d+)-/.exec(headers['content-range'] ?? '') ?? [];
-    if (first === undefined || Number(first) >= bytes) return false;
-    answer.writeHead(308, { range: `bytes=0-${bytes - 1}`, 'content-length': 0 }).end();
-    return true;
-  }
-
-  #noteSession(url: URL, range: string, given: StoreAnswer): void {
-    const { location } = given.headers;
-    const begun = location === undefined ? null : new URL(location).searchParams.get('upload_id');
-    if (begun !== null) this.#sessions.set(begun, { bytes: 0 });
-    const session = this.#sessions.get(url.searchParams.get('upload_id') ?? '');
-    if (session === undefined) return;
-    const [, last] = /^bytes \d+-(\d+)\//.exec(range) ?? [];
-    if (last !== undefined && given.status === 308) session.bytes = Number(last) + 1;
-    if (given.status < 300) session.made = given;
+    return this.#sessions.open + this.#parts.open;
   }
 
   async #forward(
@@ -307,7 +265,7 @@ class GoogleServer {
     );
     request.on('error', reject).end(body);
     const given = await promise;
-    this.#noteSession(new URL(incoming.url ?? '/', `http://${this.host}`), headers['content-range'] ?? '', given);
+    this.#sessions.note(new URL(incoming.url ?? '/', `http://${this.host}`), headers['content-range'] ?? '', given);
     const { date: _date, 'transfer-encoding': _encoding, ...rest } = given.headers;
     const length = incoming.method === 'HEAD' ? {} : { 'content-length': given.body.length };
     answer.writeHead(given.status, { ...rest, ...length, ...asked }).end(given.body);

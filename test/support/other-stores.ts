@@ -35,8 +35,8 @@ export type OtherStore = AsyncDisposable & {
   /** Objects of which parts have come that nobody has made an object or ended. */
   openUploads(): Promise<number>;
   /**
-   * Who ends an upload of Skein's that is not to be an object: Skein, which finds that of a writer that has died, too; its writer alone; or the
-   * store, after a week.
+   * An upload of Skein's that is not to be an object is ended by Skein, which finds that of a writer that has died, too; by its writer alone; or by
+   * the store, after a week.
    */
   readonly endsUploads: 'skein' | 'writer' | 'store';
 };

@@ -22,7 +22,6 @@ const DIFFERENCES: readonly { readonly numbers: readonly number[]; readonly how:
     how: 'error none',
     why: 'psql 15 asks for a column by its name before Postgres 17, which is known here',
   },
-  { numbers: [4], how: 'names', why: 'a comment on a schema is not in pg_description' },
   { numbers: [62], how: 'columns', why: 'Postgres has two functions of this name, and fails behind its description' },
   { numbers: [87], how: 'columns', why: 'a column that is computed has its text as name on every door' },
   { numbers: [90], how: 'columns', why: 'generate_series without FROM is a list on every door' },
@@ -47,8 +46,6 @@ const DIFFERENCES: readonly { readonly numbers: readonly number[]; readonly how:
     how: 'parameters',
     why: 'a number that is compared with an oid is a BIGINT; the driver declares it',
   },
-  { numbers: [251, 252], how: 'columns', why: 'numbers of generate_series are BIGINT' },
-  { numbers: [253], how: 'columns', why: 'NULL without a type in a subquery is an INTEGER' },
 ];
 
 type Answer = {

@@ -145,6 +145,15 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
     'record',
     'unnest(CAST([] AS STRUCT(grantor BIGINT, grantee BIGINT, privilege_type VARCHAR, is_grantable BOOLEAN)[]))',
   ),
+  acldefault: one('_aclitem', 'CAST(NULL AS VARCHAR[])'),
+  // Nothing waits for a lock of another connection.
+  pg_blocking_pids: whenThere('_int4', 'CAST([] AS INTEGER[])'),
+  bpchar: one('bpchar', 'CAST($1 AS VARCHAR)'),
+  oidvectortypes: one(
+    'text',
+    `coalesce((SELECT string_agg(coalesce(_t.name, '???'), ', ' ORDER BY _u.place)
+      FROM (SELECT unnest($1) AS type, unnest(range(1, len($1) + 1)) AS place) AS _u LEFT JOIN pg_catalog.skein_types AS _t ON _t.oid = _u.type), '')`,
+  ),
   generate_subscripts: one('int4', 'unnest(range(1, len($1) + 1))'),
 };
 

@@ -54,6 +54,8 @@ test.each([
   'SELECT jsonb_agg(c) FROM (SELECT a + 1 AS c FROM u ORDER BY c) AS t',
   'SELECT jsonb_agg(c) FROM (SELECT f(a) c FROM u ORDER BY c) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY $1) AS t',
+  'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY ALL) AS t',
+  'SELECT jsonb_agg(a) FROM (SELECT a, sum(c) FROM u GROUP BY ALL ORDER BY sum(c)) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY b) AS t, v',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY b) AS t JOIN v ON true',

@@ -33,7 +33,7 @@ const BEHIND_ORDER: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FETCH', '
  *   ->  SELECT to_json(list(t.a ORDER BY skein_order_4)) FROM (SELECT a, row_number() OVER (ORDER BY b) AS skein_order_4 FROM u ORDER BY b) AS t
  * ```
  * The order is not handed on where the column would show or would mean something else: the source is read as a whole row or by a star, or the
- * subquery has DISTINCT, a set operation, or sorts by a place or by the name of a result.
+ * subquery has DISTINCT, a set operation, BY ALL, or sorts by a place or by the name of a result.
  */
 export class SortedSources {
   readonly #text: CallText;
@@ -120,6 +120,8 @@ export class SortedSources {
     const order = places.find((at) => text.word(at) === 'ORDER' && text.word(at + 1) === 'BY');
     if (from === undefined || order === undefined || text.word(query.from + 1) === 'DISTINCT') return null;
     if (places.some((at) => SETS.has(text.word(at)))) return null;
+    // GROUP BY ALL and ORDER BY ALL mean the columns that there are.
+    if (places.some((at) => text.word(at) === 'ALL' && text.word(at - 1) === 'BY')) return null;
     const end = places.find((at) => at > order && BEHIND_ORDER.has(text.word(at))) ?? query.to;
     const [first, last] = [order + 2, end];
     const results = new Set(

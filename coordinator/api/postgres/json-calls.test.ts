@@ -74,6 +74,8 @@ test.each([
   'SELECT jsonb_agg(t) FROM (SELECT a FROM u ORDER BY u.a) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY b, 1) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY $1) AS t',
+  'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY ALL) AS t',
+  'SELECT jsonb_agg(a) FROM (SELECT a, sum(c) FROM u GROUP BY ALL ORDER BY sum(c)) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u) AS t',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY b) AS t, v',
   'SELECT jsonb_agg(a) FROM (SELECT a FROM u ORDER BY b) AS t JOIN v ON true',

@@ -34,8 +34,8 @@ const BEHIND_ORDER: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FETCH', '
  * SELECT jsonb_agg(t.a) FROM (SELECT a FROM u ORDER BY b) AS t
  *   ->  SELECT to_json(list(t.a ORDER BY skein_order_4)) FROM (SELECT a, row_number() OVER (ORDER BY b) AS skein_order_4 FROM u ORDER BY b) AS t
  * ```
- * Where the column would show or would mean something else (the source is read as a whole row or by a star, the subquery has DISTINCT or a set
- * operation, or sorts by the name of a result) the aggregate sorts by columns of the result, as long as the subquery does:
+ * Where the column would show or would mean something else (the source is read as a whole row or by a star, the subquery has DISTINCT, a set
+ * operation, BY ALL, or sorts by the name of a result) the aggregate sorts by columns of the result, as long as the subquery does:
  * ```
  * SELECT json_agg(t) FROM (SELECT a, b FROM u ORDER BY b DESC) t  ->  SELECT to_json(list(t ORDER BY t.b DESC)) FROM (SELECT a, b FROM u ORDER BY b DESC) t
  * ```
@@ -124,6 +124,8 @@ export class SortedSources {
     const order = places.find((at) => text.word(at) === 'ORDER' && text.word(at + 1) === 'BY');
     if (from === undefined || order === undefined || text.word(query.from + 1) === 'DISTINCT') return null;
     if (places.some((at) => SETS.has(text.word(at)))) return null;
+    // GROUP BY ALL and ORDER BY ALL mean the columns that there are.
+    if (places.some((at) => text.word(at) === 'ALL' && text.word(at - 1) === 'BY')) return null;
     const end = places.find((at) => at > order && BEHIND_ORDER.has(text.word(at))) ?? query.to;
     const [first, last] = [order + 2, end];
     const results = new Set(

@@ -38,7 +38,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- flight [--scale S] [--runs N] [--seconds N]: Flight SQL beside HTTP, DuckDB and COPY INTO
        npm run bench -- postgres [--scale S] [--runs N] [--seconds N]: the Postgres wire beside Postgres itself
        npm run bench -- object-store [--scale S] [--runs N]: TPC-H over MinIO beside file: and DuckDB's httpfs
-       npm run bench -- object-store --store gcs|adls [--scale S] [--runs N]: the same over an emulator, warm, beside file:
+       npm run bench -- object-store --store s3|gcs|adls [--scale S] [--runs N]: the same over one store or emulator, warm, beside file:
        npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;

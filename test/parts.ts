@@ -46,9 +46,14 @@ export const PARTS: readonly Part[] = [
     scripts: ['test:adls -- test/slt test/tpch/tpch.test.ts', 'test:adls -- test/cluster'],
   },
   {
+    name: 'store-faults',
+    what: 'reads, commits, uploads and files of stages over emulators of Google’s and Azure’s stores that refuse, cut, alter, go away, and forget keys',
+    scripts: ['test:gcs-faults', 'test:adls-faults'],
+  },
+  {
     name: 'bucket-chaos',
-    what: 'TPC-H and writes over a store with every fault at once, and over one that goes away while workers die, also with a cache of 8 MiB',
-    scripts: ['test:full -- test/bucket/chaos'],
+    what: 'TPC-H and writes over a store with every fault at once, and over one that goes away while workers die, also with a cache of 8 MiB; the same over the two emulators',
+    scripts: ['test:full -- test/bucket/chaos', 'test:gcs-chaos', 'test:adls-chaos'],
   },
   {
     name: 'tpcds',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TPCH_TABLES } from '#cli/load/tpch.ts';
 import { must } from '#shared/must.ts';
+import { startAnyStore } from '#test/support/any-store.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
-import { OTHER_STORES } from '#test/support/other-stores.ts';
 import { pythonBin } from '#test/support/python.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
@@ -16,16 +16,16 @@ type OtherStoreOptions = { readonly scale: string; readonly runs: number; readon
 const QUERY_TIMEOUT_MS = 600_000;
 
 /**
- * TPC-H over an emulator of Google's or Azure's store, warm, beside the same cluster over local files: two workers of one core, behind a proxy
- * that counts. Emulators are slow, so that times with an empty cache would be theirs. @throws for another store
+ * TPC-H over an emulator of Google's or Azure's store, or over MinIO, warm, beside the same cluster over local files: two workers of one core,
+ * behind a proxy that counts. Emulators are slow, so that times with an empty cache would be theirs. @throws for another store
  */
 export async function benchOtherStore({ scale, runs, store: kind }: OtherStoreOptions): Promise<void> {
-  if (kind !== 'gcs' && kind !== 'adls') throw new Error(`--store is gcs or adls, not ${kind}`);
-  await using store = await OTHER_STORES[kind]();
-  await using proxy = await startStoreProxy(must(store.credential.endpoint, 'an emulator has an address'));
+  await using store = await startAnyStore(kind === 's3' ? '' : kind);
+  const endpoint = must(store.credential.endpoint, 'an emulator has an address');
+  await using proxy = await startStoreProxy(endpoint);
   const cluster = await startCluster({ workers: 2, args: ['--worker-cores', '1'], env: store.env });
   try {
-    const flags = store.flags.map((flag, i) => (store.flags[i - 1] === '--endpoint' ? proxy.endpoint : flag));
+    const flags = store.flags.map((flag) => (flag === endpoint ? proxy.endpoint : flag));
     await cluster.cliOk(['admin', 'catalog', 'create', 'cloud', '--storage', `${store.root}/lake`, ...flags]);
     const ctasMs = await fill(cluster, scale);
     const figures = { ctasMs, ...(await measure(cluster, proxy, runs)) };

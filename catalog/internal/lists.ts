@@ -36,7 +36,12 @@ export async function listNamespacesCall(
   const catalog = await requireCatalog(db, tenant, ofCatalog);
   const page = pageAfter(joinPath(after), limit);
   const found = await listAllNamespaces(db, catalog.id, { ...page, ...(name === '' ? {} : { name }) });
-  const namespaces = found.map(({ path, owner, oid }) => ({ levels: [...path], owner: owner ?? '', oid }));
+  const namespaces = found.map(({ path, owner, comment, oid }) => ({
+    levels: [...path],
+    owner: owner ?? '',
+    comment: comment ?? '',
+    oid,
+  }));
   return { namespaces, more: hasMore(found, limit) };
 }
 

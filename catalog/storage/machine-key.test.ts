@@ -17,6 +17,21 @@ test('the key of an instance is asked for once, and again when it ends soon or w
   expect(await keys.key()).toMatchObject({ accessKeyId: 'third' });
 });
 
+test('a key that ends soon serves while the machine gives no other, unless it was refused or is about to end', async () => {
+  await using server = await startMetadataServer();
+  for (const [name, value] of Object.entries(server.environment)) vi.stubEnv(name, value);
+  const keys = new MachineKeys();
+  server.give({ accessKeyId: 'last', secretAccessKey: 's', sessionToken: 't', lifeMs: 120_000 });
+  expect(await keys.key()).toMatchObject({ accessKeyId: 'last' });
+  server.give(null);
+  expect(await keys.key()).toMatchObject({ accessKeyId: 'last' });
+  await expect(keys.key('last')).rejects.toMatchObject({ code: 'STORAGE_ERROR' });
+  server.give({ accessKeyId: 'ending', secretAccessKey: 's', sessionToken: 't', lifeMs: 10_000 });
+  expect(await keys.key()).toMatchObject({ accessKeyId: 'ending' });
+  server.give(null);
+  await expect(keys.key()).rejects.toMatchObject({ code: 'STORAGE_ERROR' });
+});
+
 test('a machine without a key is a clear error', async () => {
   await using server = await startMetadataServer();
   for (const [name, value] of Object.entries(server.environment)) vi.stubEnv(name, value);

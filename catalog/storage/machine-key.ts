@@ -13,6 +13,8 @@ type Provider = () => Promise<{
 
 /** A key is asked for again when it has less than this to live. */
 const LEFT_MIN_MS = 300_000;
+/** A key with less than this to live serves nobody. */
+const USABLE_MIN_MS = 30_000;
 
 /**
  * The key that AWS gives to the process by its machine: the provider chain of the SDK (environment, files, web identity, container,
@@ -27,8 +29,13 @@ export class MachineKeys {
     const known = await this.#key?.catch(() => undefined);
     if (known !== undefined && known.accessKeyId !== refused && leftMs(known) > LEFT_MIN_MS) return known;
     const asked = this.#ask();
-    this.#key = asked;
-    return asked;
+    const isGood = known !== undefined && known.accessKeyId !== refused;
+    // While the machine gives none, the last one serves until it ends.
+    this.#key = asked.catch((error: unknown) => {
+      if (isGood && leftMs(known) > USABLE_MIN_MS) return known;
+      throw error;
+    });
+    return this.#key;
   }
 
   async #ask(): Promise<MachineKey> {

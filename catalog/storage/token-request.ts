@@ -88,7 +88,10 @@ export function tokenOf(answer: StoreAnswer, what: string, nowMs: number): Beare
   return { token, expiresAtMs: nowMs + lifeSeconds * 1_000 };
 }
 
-/** The last token of each identity, asked for again when half of its life is over. One question at a time for each. */
+/**
+ * The last token of each identity, asked for again when half of its life is over. One question at a time for each. While the service gives none,
+ * the last token serves until it ends.
+ */
 export class TokenCache<Token extends { readonly expiresAtMs: number }> {
   readonly #nowMs: () => number;
   readonly #tokens = new Map<string, { readonly token: Promise<Token>; readonly untilMs: Promise<number> }>();
@@ -105,12 +108,24 @@ export class TokenCache<Token extends { readonly expiresAtMs: number }> {
     if (other !== undefined && other !== known) return other.token;
     if (this.#tokens.size >= IDENTITIES_MAX) this.#tokens.clear();
     const askedMs = this.#nowMs();
-    const token = ask();
+    const token = known === undefined || isRefused ? ask() : this.#askOrKeep(ask, known.token);
     const untilMs = token.then(({ expiresAtMs }) => askedMs + (expiresAtMs - askedMs) / 2);
     untilMs.catch(() => undefined);
     this.#tokens.set(id, { token, untilMs });
     return token;
   }
+
+  async #askOrKeep(ask: () => Promise<Token>, known: Promise<Token>): Promise<Token> {
+    try {
+      return await ask();
+    } catch (error) {
+      const last = await known.catch(() => undefined);
+      if (last !== undefined && last.expiresAtMs > this.#nowMs() + LEFT_MIN_MS) return last;
+      throw error;
+    }
+  }
 }
 
 const IDENTITIES_MAX = 1_000;
+/** A token with less than this to live serves nobody. */
+const LEFT_MIN_MS = 60_000;

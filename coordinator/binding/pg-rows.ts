@@ -40,6 +40,13 @@ const NUMBER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   pg_constraint: ['conrelid', 'conindid', 'oid'],
   pg_description: ['objoid'],
   pg_type: ['typrelid'],
+  // A table needs a schema, whose number is none of those eight: none is compared with a constant here.
+  pg_depend: ['objid', 'refobjid'],
+  pg_rewrite: ['oid', 'ev_class'],
+  pg_stat_all_tables: ['relid'],
+  pg_stat_user_tables: ['relid'],
+  pg_statio_all_tables: ['relid'],
+  pg_statio_user_tables: ['relid'],
   skein_keys: ['conoid', 'indexrelid'],
   skein_views: ['oid'],
   skein_sizes: ['oid'],
@@ -70,7 +77,7 @@ const PICKED: Readonly<Record<string, readonly string[]>> = {
   pg_attrdef: ['adrelid'],
   pg_index: ['indrelid'],
   pg_constraint: ['conrelid', 'contype'],
-  pg_description: ['objoid'],
+  pg_description: ['objoid', 'classoid'],
   pg_namespace: ['nspname'],
   pg_type: [],
   skein_views: ['oid'],
@@ -155,10 +162,17 @@ export function pgDefault(type: string): MadeValue {
   return type === 'char' || type === 'name' ? '' : null;
 }
 
-/** The relation that a name of two parts means, one of INFORMATION_SCHEMA only for clients of Postgres' protocol; undefined when it means none. */
-export function namedPgRelation(parts: readonly string[], hasPostgresViews: boolean): NamedPgRelation | undefined {
-  if (parts.length !== 2) return undefined;
-  const [pg = '', schema = ''] = parts.toReversed().map(foldIdentifier);
+/**
+ * The relation that a name of two or three parts means, one of INFORMATION_SCHEMA only for clients of Postgres' protocol; undefined when it means
+ * none. The relations tell of one catalog, so a third part is that one. @param catalog null = any may be named
+ */
+export function namedPgRelation(
+  parts: readonly string[],
+  { hasPostgresViews, catalog }: { readonly hasPostgresViews: boolean; readonly catalog: string | null },
+): NamedPgRelation | undefined {
+  const [pg = '', schema = '', within] = parts.toReversed().map(foldIdentifier);
+  if (parts.length < 2 || (within !== undefined && catalog !== null && within !== foldIdentifier(catalog)))
+    return undefined;
   if (schema !== 'pg_catalog' && !(hasPostgresViews && schema === 'information_schema')) return undefined;
   return pgRelation(schema, pg) === undefined ? undefined : { pg, schema };
 }

@@ -68,7 +68,12 @@ export type DialectName = 'spark' | 'trino';
 export type TranslateRequest = { readonly sql: string; readonly dialect: DialectName };
 
 /** `values`: the ranges of the values of parameters. */
-export type PostgresRequest = { readonly sql: string; readonly values: readonly TextRange[] };
+export type PostgresRequest = {
+  readonly sql: string;
+  readonly values: readonly TextRange[];
+  /** The session's catalog, by which names may begin. */
+  readonly catalog: string;
+};
 
 type TextRange = { readonly from: number; readonly to: number };
 

@@ -10,8 +10,13 @@ import { blocksOf, changedBlocks, type RelationBlock } from './relation-blocks.t
 import { readRelation, type Relation } from './relation.ts';
 import type { CatalogCall } from './stage-catalog.ts';
 
-/** A schema as the catalog lists it; `owner` null = it has none. */
-type ListedSchema = { readonly levels: readonly string[]; readonly owner: string | null; readonly oid: number };
+/** A schema as the catalog lists it; `owner` and `comment` null = it has none. */
+type ListedSchema = {
+  readonly levels: readonly string[];
+  readonly owner: string | null;
+  readonly comment: string | null;
+  readonly oid: number;
+};
 
 /** Schemas (levels joined by dots) and names of the relations that a reader wants; undefined = all. */
 export type WantedPlaces = {
@@ -205,7 +210,12 @@ export class RelationLists {
       signal.throwIfAborted();
       const page = await this.#call('ListNamespaces', { ...asked, after });
       found.push(
-        ...page.namespaces.map(({ levels, owner, oid }) => ({ levels, owner: owner === '' ? null : owner, oid })),
+        ...page.namespaces.map(({ levels, owner, comment, oid }) => ({
+          levels,
+          owner: owner === '' ? null : owner,
+          comment: comment === '' ? null : comment,
+          oid,
+        })),
       );
       after = [...(page.namespaces.at(-1)?.levels ?? [])];
       ({ more } = page);

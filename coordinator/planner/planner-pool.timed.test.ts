@@ -7,6 +7,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
+import { patience } from '#test/support/run/slowness.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { PlannerPool, type PlannerPoolOptions } from './planner-pool.ts';
 import { queryPreparer } from '../prepare/prepare-query.ts';
@@ -28,6 +29,7 @@ const OPTIONS: PlannerPoolOptions = {
   processes: 2,
   timeoutMs: 3_000,
   contendedMs: 1_000,
+  startMs: 60_000,
   memoryLimitBytes: 2 ** 29,
   requestsPerProcess: 1_000,
   idleBytesMax: 2 ** 28,
@@ -36,17 +38,7 @@ const LARGE_BYTES = 2 ** 31;
 const MEASURED = 5;
 let pool: PlannerPool;
 beforeAll(() => {
-  pool = new PlannerPool(
-    {
-      processes: 2,
-      timeoutMs: 3_000,
-      contendedMs: 1_000,
-      memoryLimitBytes: 2 ** 29,
-      requestsPerProcess: 1_000,
-      idleBytesMax: 2 ** 28,
-    },
-    silentLogger,
-  );
+  pool = new PlannerPool(OPTIONS, silentLogger);
 });
 afterAll(() => pool.close());
 
@@ -79,17 +71,7 @@ describe('a statement that breaks a planner costs one process', () => {
     ['with less time', 100, 2 ** 31, 'STATEMENT_TOO_COMPLEX'],
     ['with less memory', 60_000, 2 ** 28, 'STATEMENT_TOO_COMPLEX'],
   ])('a long union, %s', async (_name, timeoutMs, memoryLimitBytes, expected) => {
-    const own = new PlannerPool(
-      {
-        processes: 1,
-        timeoutMs,
-        contendedMs: 1_000,
-        memoryLimitBytes,
-        requestsPerProcess: 1_000,
-        idleBytesMax: 2 ** 28,
-      },
-      silentLogger,
-    );
+    const own = new PlannerPool({ ...OPTIONS, processes: 1, timeoutMs, memoryLimitBytes }, silentLogger);
     const long = `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`;
     expect(await codeOf(prepared(long, AbortSignal.timeout(90_000), own))).toBe(expected);
     await own.close();
@@ -284,17 +266,7 @@ test('an abort while waiting leaves the queue', async () => {
 });
 
 test('processes are replaced after their share of requests, without a pause', async () => {
-  const own = new PlannerPool(
-    {
-      processes: 1,
-      timeoutMs: 10_000,
-      contendedMs: 1_000,
-      memoryLimitBytes: 2 ** 29,
-      requestsPerProcess: 20,
-      idleBytesMax: 2 ** 28,
-    },
-    silentLogger,
-  );
+  const own = new PlannerPool({ ...OPTIONS, processes: 1, timeoutMs: 10_000, requestsPerProcess: 20 }, silentLogger);
   const request = { sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context };
   const pids = new Set<number | undefined>();
   const until = performance.now() + 15_000;
@@ -312,14 +284,7 @@ test('processes are replaced after their share of requests, without a pause', as
 
 test('a process that keeps much of what a statement took is replaced when it has answered', async () => {
   const own = new PlannerPool(
-    {
-      processes: 1,
-      timeoutMs: 60_000,
-      contendedMs: 1_000,
-      memoryLimitBytes: 2 ** 31,
-      requestsPerProcess: 1_000,
-      idleBytesMax: 2 ** 27,
-    },
+    { ...OPTIONS, processes: 1, timeoutMs: 60_000, memoryLimitBytes: 2 ** 31, idleBytesMax: 2 ** 27 },
     silentLogger,
   );
   const long = `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`;
@@ -331,18 +296,18 @@ test('a process that keeps much of what a statement took is replaced when it has
   await own.close();
 });
 
+test('a process that never becomes ready is replaced, and statements wait for it no longer than for its start', async () => {
+  const own = new PlannerPool({ ...OPTIONS, processes: 1, startMs: patience(5_000) }, silentLogger);
+  await expect.poll(() => own.pids[0], { timeout: patience(10_000), interval: 1 }).toBeDefined();
+  const [stuck] = own.pids;
+  process.kill(must(stuck, 'a process'), 'SIGSTOP');
+  expect(await codeOf(prepared('SELECT 1', AbortSignal.timeout(patience(30_000)), own))).toBe('accepted');
+  expect(own.pids).not.toContain(stuck);
+  await own.close();
+});
+
 test('after close nothing is planned', async () => {
-  const own = new PlannerPool(
-    {
-      processes: 1,
-      timeoutMs: 3_000,
-      contendedMs: 1_000,
-      memoryLimitBytes: 2 ** 29,
-      requestsPerProcess: 1_000,
-      idleBytesMax: 2 ** 28,
-    },
-    silentLogger,
-  );
+  const own = new PlannerPool({ ...OPTIONS, processes: 1 }, silentLogger);
   await own.close();
   await expect(
     own.parse(

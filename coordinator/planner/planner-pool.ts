@@ -31,6 +31,8 @@ export type PlannerPoolOptions = {
   readonly timeoutMs: number;
   /** `planner.contended_timeout`: the same while another user waits for a process, in CPU time. */
   readonly contendedMs: number;
+  /** `planner.start_timeout`: a process that is not ready by then is replaced; no other one is started meanwhile. */
+  readonly startMs: number;
   /** `planner.memory_limit`: of the whole process; DuckDB gets half of it. */
   readonly memoryLimitBytes: number;
   /** After so many requests a process is replaced: what DuckDB does not give back (1.5 KB a request) stays small. */
@@ -300,8 +302,14 @@ export class PlannerPool implements Planner {
     if (this.#closed) return;
     let isReady = false;
     this.#starting += 1;
+    const late = setTimeout(() => {
+      this.#log.warn({ plannerPid: child.pid }, 'a planner process has not become ready in time');
+      child.kill(stopping());
+    }, this.#options.startMs).unref();
     const child = this.#host.start({
       ready: () => {
+        if (child.isKilled) return;
+        clearTimeout(late);
         isReady = true;
         this.#starting -= 1;
         onReady();
@@ -309,6 +317,7 @@ export class PlannerPool implements Planner {
       },
       looked: () => this.#endContended(),
       ended: () => {
+        clearTimeout(late);
         if (!isReady) this.#starting -= 1;
         this.#busy.delete(child);
         const at = this.#idle.indexOf(child);

@@ -43,8 +43,7 @@ async function answer(message: PlannerRequest): Promise<PlannerReply> {
       return { kind: 'translated', sql: translateForeign(sql, dialect) };
     }
     if (message.kind === 'postgres') {
-      const { sql, values } = message.request;
-      return { kind: 'rewritten', text: await translatePostgres(sql, values) };
+      return { kind: 'rewritten', text: await translatePostgres(message.request) };
     }
     if (message.kind === 'parts') {
       await session.checkParts(message.parts);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { principalId, tenantId } from '#shared/id.ts';
+import { blankContext } from '#shared/sql/statement-context.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
 import { applyEdits, bindParameters, valuePlaces } from '../statement/bind-parameters.ts';
 import { postgresQuery } from './postgres-query.ts';
@@ -13,6 +14,7 @@ test('a list that is the value of a parameter is no syntax of Postgres, and stay
   const edits = bindParameters(sql, { kind: 'positional', values }, 10_000);
   const asked = {
     planner: await sessionPlanner(),
+    context: blankContext('UTC'),
     asker: { tenant: tenantId('t'), principal: principalId('p') },
     signal: new AbortController().signal,
   };

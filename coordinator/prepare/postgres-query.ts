@@ -37,11 +37,12 @@ export type PostgresQuery = {
 export async function postgresQuery(
   sql: string,
   values: readonly ValuePlace[],
-  { planner, asker, signal }: Pick<PrepareRequest, 'planner' | 'asker' | 'signal'>,
+  { planner, context, asker, signal }: Pick<PrepareRequest, 'planner' | 'context' | 'asker' | 'signal'>,
 ): Promise<PostgresQuery | null> {
   const bytesTo = (character: number): number => Buffer.byteLength(sql.slice(0, character));
   const ranges = values.map(({ start, end }) => ({ from: bytesTo(start), to: bytesTo(end) }));
-  const written = await planner.postgres({ sql: withoutLists(sql, values), values: ranges }, asker, signal);
+  const asked = { sql: withoutLists(sql, values), values: ranges, catalog: context.currentCatalog };
+  const written = await planner.postgres(asked, asker, signal);
   if (written === null) return null;
   return { text: editedText(sql, written), columns: written.columns?.map(({ type }) => postgresType(type)) ?? null };
 }

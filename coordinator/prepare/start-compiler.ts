@@ -21,6 +21,7 @@ export function startCompiler(config: Config, log: Logger, onRefused: () => void
       processes: config['planner.processes'],
       timeoutMs: config['planner.timeout'],
       contendedMs: config['planner.contended_timeout'],
+      startMs: config['planner.start_timeout'],
       memoryLimitBytes: config['planner.memory_limit'],
       requestsPerProcess: config['planner.requests_per_process'],
       idleBytesMax: config['planner.idle_memory'],

@@ -91,11 +91,12 @@ export type TablesRequest = {
 export async function bindTables(request: TablesRequest): Promise<readonly (BoundTable | BoundView)[]> {
   const { references, rows, reading = SEEN } = request;
   if (references.length === 0) return [];
+  const known = { hasPostgresViews: request.source.hasPostgresViews, catalog: request.defaults.catalog };
   const names = references.map(
     (reference) =>
       rowsOf(reference, rows) ??
       namedView(reference.parts) ??
-      namedPgRelation(reference.parts, request.source.hasPostgresViews) ??
+      namedPgRelation(reference.parts, known) ??
       namesOf(reference, request.defaults),
   );
   const asked = names.flatMap((name) =>
@@ -172,9 +173,11 @@ const rowsOf = (
   rows: TablesRequest['rows'],
 ): RowsBinding | StagedBinding | BoundScan | undefined => (parts.length === 1 ? rows.get(parts[0] ?? '') : undefined);
 
+const ANY_CATALOG = { hasPostgresViews: true, catalog: null };
+
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
 export const isSchemaView = ({ parts }: TableReference): boolean =>
-  namedView(parts) !== undefined || namedPgRelation(parts, true) !== undefined;
+  namedView(parts) !== undefined || namedPgRelation(parts, ANY_CATALOG) !== undefined;
 
 async function bindSchemaView(
   { view, catalog }: NamedView,

@@ -5,6 +5,7 @@ import { pgList } from '../binding/pg-rows.ts';
 import { pgBuiltinRows, pgRelationNumber } from '../binding/pg-relations.ts';
 import type { Relation } from '../catalog-client/relation.ts';
 import { pgColumnType, type PgColumnType } from './pg-column-type.ts';
+import type { CallersRights } from './rights-rows.ts';
 import { columnDefault } from './sql-type-name.ts';
 
 /** Numbers of Postgres' own. */
@@ -18,6 +19,7 @@ const indexOf = ({ oid }: Relation): number => oid + 1;
 const constraintOf = ({ oid }: Relation): number => oid + 2;
 const rowTypeOf = ({ oid }: Relation): number => oid + 3;
 const defaultOf = ({ oid }: Relation): number => oid + 4;
+const ruleOf = ({ oid }: Relation): number => oid + 5;
 
 /** Columns of a table whose NOT NULL have numbers: odd ones from 2^31 on, where no table has its own. */
 const NOT_NULLS = 64;
@@ -35,6 +37,9 @@ type Of = {
   readonly column?: Column;
   /** The row is one of the NOT NULL of the column. */
   readonly isNotNull?: boolean;
+  readonly need?: Need;
+  /** The row is one of a privilege. */
+  readonly privilege?: string;
 };
 
 /** Facts beside the relations. */
@@ -43,21 +48,37 @@ export type Beside = {
   readonly catalog: string;
   /** The queries of views by their numbers, as far as the caller may read them. */
   readonly definitions: ReadonlyMap<number, string>;
+  readonly rights: CallersRights;
 };
 
 type Values = Readonly<Record<string, (of: Of, beside: Beside) => MadeValue>>;
 
 /** How a relation of Postgres' catalog tells of a table or view. Columns without values have the default of their type. */
-export type PgView = { readonly rows: (relation: ToldRelation) => readonly Of[]; readonly values: Values };
+export type PgView = {
+  readonly rows: (relation: ToldRelation, beside: Beside) => readonly Of[];
+  readonly values: Values;
+};
 
 /** A relation whose columns are read once, for as long as its rows are made. */
 export type ToldRelation = Relation & {
   readonly facts: () => { readonly columns: readonly Column[]; readonly keys: readonly Column[] };
+  /** The columns of the primary key. */
+  readonly keys: () => readonly Column[];
 };
+
+/** Relations of lists without a primary key, as most are: lists of names want no more of the columns. */
+const KEYLESS = new WeakSet<Relation>();
 
 export function toldRelation(relation: Relation): ToldRelation {
   let known: ReturnType<ToldRelation['facts']> | undefined;
-  return { ...relation, facts: () => (known ??= factsOf(relation)) };
+  const facts = (): ReturnType<ToldRelation['facts']> => (known ??= factsOf(relation));
+  const keys = (): readonly Column[] => {
+    if (KEYLESS.has(relation)) return [];
+    const found = facts().keys;
+    if (found.length === 0) KEYLESS.add(relation);
+    return found;
+  };
+  return { ...relation, facts, keys };
 }
 
 function factsOf(relation: Relation): ReturnType<ToldRelation['facts']> {
@@ -71,7 +92,7 @@ function factsOf(relation: Relation): ReturnType<ToldRelation['facts']> {
 }
 
 const columnsOf = (relation: ToldRelation): readonly Column[] => relation.facts().columns;
-const keysOf = (relation: ToldRelation): readonly Column[] => relation.facts().keys;
+const keysOf = (relation: ToldRelation): readonly Column[] => relation.keys();
 
 const itself = (relation: ToldRelation): readonly Of[] => [{ relation }];
 const ofKind =
@@ -225,6 +246,16 @@ const KEYS: PgView = {
   },
 };
 
+/** Columns that say when something was done to a table. */
+const TIMES_OF_WORK = [
+  'last_seq_scan',
+  'last_idx_scan',
+  'last_vacuum',
+  'last_autovacuum',
+  'last_analyze',
+  'last_autoanalyze',
+];
+
 const DESCRIPTION: PgView = {
   rows: (relation) => [
     ...(relation.comment === null ? [] : [{ relation }]),
@@ -270,6 +301,67 @@ function procedure(name: string): number {
   procedures.set(name, known);
   return known;
 }
+
+/** The rule of a view, by which tools know one. */
+const REWRITE: PgView = {
+  rows: ofKind('VIEW', 'MATERIALIZED VIEW'),
+  values: {
+    oid: ({ relation }) => ruleOf(relation),
+    rulename: () => '_RETURN',
+    ev_class: ({ relation }) => relation.oid,
+    ev_type: () => '1',
+    ev_enabled: () => 'O',
+    is_instead: () => true,
+  },
+};
+
+/** One object needs another: numbers of the relations that describe both, of both, and of the column that is needed. */
+type Need = {
+  readonly of: readonly [relation: string, number: number];
+  readonly needs: readonly [relation: string, number: number];
+  readonly column?: number;
+  /** `n` normal, `a` automatic, `i` internal. */
+  readonly how: 'n' | 'a' | 'i';
+};
+
+/** As Postgres has them: a table lies in a schema; its key is of its columns, the index of the key, the type of rows and the rule of a view theirs. */
+function needsOf(relation: ToldRelation): readonly Need[] {
+  const itself = ['pg_class', relation.oid] as const;
+  const key = ['pg_constraint', constraintOf(relation)] as const;
+  const keys = keysOf(relation);
+  return [
+    { of: itself, needs: ['pg_namespace', relation.namespaceOid], how: 'n' },
+    { of: ['pg_type', rowTypeOf(relation)], needs: itself, how: 'i' },
+    ...(relation.kind === 'TABLE' ? [] : [{ of: ['pg_rewrite', ruleOf(relation)], needs: itself, how: 'i' } as const]),
+    ...keys.map(({ number }) => ({ of: key, needs: itself, column: number, how: 'a' }) as const),
+    ...(keys.length === 0 ? [] : [{ of: ['pg_class', indexOf(relation)], needs: key, how: 'i' } as const]),
+  ];
+}
+
+const DEPEND: PgView = {
+  rows: (relation) => needsOf(relation).map((need) => ({ relation, need })),
+  values: {
+    classid: ({ need }) => pgRelationNumber(need?.of[0] ?? '') ?? 0,
+    objid: ({ need }) => need?.of[1] ?? 0,
+    objsubid: () => 0,
+    refclassid: ({ need }) => pgRelationNumber(need?.needs[0] ?? '') ?? 0,
+    refobjid: ({ need }) => need?.needs[1] ?? 0,
+    refobjsubid: ({ need }) => need?.column ?? 0,
+    deptype: ({ need }) => need?.how ?? 'n',
+  },
+};
+
+/** The rows that a table has by its summary; nothing else of what happens to it is counted. */
+const STATISTICS: PgView = {
+  rows: ofKind('TABLE', 'MATERIALIZED VIEW'),
+  values: {
+    relid: ({ relation }) => relation.oid,
+    schemaname: ({ relation }) => relation.schema,
+    relname: ({ relation }) => relation.name,
+    n_live_tup: ({ relation }) => (relation.rows === null ? 0 : Number(relation.rows)),
+    ...Object.fromEntries(TIMES_OF_WORK.map((name) => [name, () => null])),
+  },
+};
 
 /** Columns of the views of INFORMATION_SCHEMA. */
 const placed: Values = {
@@ -324,6 +416,12 @@ export const PG_VIEWS: Readonly<Record<string, PgView>> = {
   pg_constraint: CONSTRAINT,
   pg_description: DESCRIPTION,
   pg_type: TYPE,
+  pg_rewrite: REWRITE,
+  pg_depend: DEPEND,
+  pg_stat_all_tables: STATISTICS,
+  pg_stat_user_tables: STATISTICS,
+  pg_statio_all_tables: STATISTICS,
+  pg_statio_user_tables: STATISTICS,
   skein_keys: KEYS,
   skein_views: {
     rows: ofKind('VIEW', 'MATERIALIZED VIEW'),

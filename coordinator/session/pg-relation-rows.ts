@@ -1,9 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Config } from '#shared/config/config-schema.ts';
-import type { MadeValue } from '#shared/made-type.ts';
 import { must } from '#shared/must.ts';
-import { mayDo, type Caller } from '../auth/authenticate.ts';
-import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
+import { encodeRows } from '../binding/encode-rows.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import { pgBuiltinRows, pgRelation, type PgRelation } from '../binding/pg-relations.ts';
 import {
@@ -19,50 +16,37 @@ import {
   type PgRelations,
   type PgRowsRequest,
 } from '../binding/pg-rows.ts';
-import type { TableSource } from '../binding/table-source.ts';
 import { ownRepresentation } from '../binding/view-definition.ts';
 import type { TableRows } from '../binding/table-rows.ts';
-import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
 import type { Relation } from '../catalog-client/relation.ts';
-import type { CatalogList, WantedPlaces } from '../catalog-client/relation-lists.ts';
-import { SkeinError } from '#shared/error.ts';
-import type { NameFinder } from './current-names.ts';
-import type { EncodedBlocks } from './encoded-blocks.ts';
 import { joinedRows } from './joined-rows.ts';
-import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
-import type { SessionState } from './session.ts';
-import { rightsRows } from './rights-rows.ts';
-import { settingRows } from './setting-rows.ts';
-
-type Parts = {
-  readonly catalog: CatalogClient;
-  readonly names: NameFinder;
-  readonly caller: Caller;
-  readonly session: SessionState;
-  readonly encoded: EncodedBlocks;
-  readonly take: TakeBytes;
-  readonly isPostgres: boolean;
-  /** The tables and views that the caller may read. */
-  readonly tables: Pick<TableSource, 'loadTables'>;
-  /** Connections and statements that the caller may see, as rows of `pg_stat_activity`. */
-  readonly activity: () => readonly PgRow[];
-  readonly config: Config;
-};
+import { PG_VIEWS, toldRelation, type Beside, type PgView, type ToldRelation } from './pg-objects.ts';
+import {
+  FIRST_OWN,
+  fixedRows,
+  listOf,
+  OF_RELATIONS,
+  schemaComments,
+  type Fixed,
+  type PgParts,
+} from './pg-fixed-rows.ts';
+import { PRIVILEGE_VIEWS, publicGrants } from './privilege-rows.ts';
+import { rightsOf } from './rights-rows.ts';
 
 /** Rows of one page, so that other work may run between two of them. */
 const PAGE_ROWS = 2_000;
 
 /** The relations of Postgres' catalog as one statement sees them: what is built in, and the objects of the session's catalog. */
-export const pgRelations = (parts: Parts): PgRelations => ({
+export const pgRelations = (parts: PgParts): PgRelations => ({
   pgRows: async (asked) => {
     const { request, hasObjects } = withoutKinds(await withoutMissing(asked, parts));
     const relation = must(pgRelation(request.schema, request.pg), 'the name means a relation');
     const made = pgMadeColumns(relation, request.named);
     const about = { title: request.title, columns: made };
     const own = hasObjects ? await ofObjects(request, made, parts) : [];
-    const found = [await builtInRows(relation, request, made, parts), ...own];
+    const fixed = await besideObjects(asked, made, parts);
+    const found = [await builtInRows(relation, request, made, parts), ...own, ...fixed];
     request.signal.throwIfAborted();
     return { ...joinedRows(about, found), select: pgSelect(relation, made) };
   },
@@ -72,7 +56,7 @@ export const pgRelations = (parts: Parts): PgRelations => ({
  * A wish for names that nothing has picks no rows, and `attrelid = 'missing'::regclass` fails only where there is a row to compare: all rows are
  * made then.
  */
-async function withoutMissing(asked: PgRowsRequest, parts: Parts): Promise<PgRowsRequest> {
+async function withoutMissing(asked: PgRowsRequest, parts: PgParts): Promise<PgRowsRequest> {
   const names = asked.filters[OF_RELATION];
   if (names === undefined || names.some((name) => builtInNames().has(name))) return asked;
   const owners = new Set(names.flatMap(ownersOf));
@@ -88,6 +72,7 @@ async function withoutMissing(asked: PgRowsRequest, parts: Parts): Promise<PgRow
 const KINDS: Readonly<Record<string, { readonly column: string; readonly ours: readonly string[] }>> = {
   pg_class: { column: 'relkind', ours: ['r', 'v', 'm', 'i'] },
   pg_constraint: { column: 'contype', ours: ['p', 'n'] },
+  pg_description: { column: 'classoid', ours: [OF_RELATIONS] },
 };
 
 /** A wish for kinds says whether rows of objects are wanted at all; it picks none of them, so that all can be kept as they were encoded. */
@@ -107,7 +92,7 @@ async function builtInRows(
   relation: PgRelation,
   request: PgRowsRequest,
   made: readonly PgColumn[],
-  { encoded, take }: Parts,
+  { encoded, take }: PgParts,
 ): Promise<TableRows> {
   const about = { title: request.title, columns: made };
   const encode = (): Promise<TableRows> =>
@@ -125,8 +110,6 @@ async function builtInRows(
   return rows;
 }
 
-/** Numbers below are of Postgres' own objects. */
-const FIRST_OWN = 16_384;
 const BUILT_IN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 let namesRead: ReadonlySet<string> | undefined;
 const builtInNames = (): ReadonlySet<string> =>
@@ -172,35 +155,45 @@ async function* pagesOf(rows: Iterable<MadeRow>, signal: AbortSignal): AsyncGene
   yield page;
 }
 
+const VIEWS = { ...PG_VIEWS, ...PRIVILEGE_VIEWS };
+
 async function ofObjects(
   request: PgRowsRequest,
   made: readonly PgColumn[],
-  parts: Parts,
+  parts: PgParts,
 ): Promise<readonly TableRows[]> {
   const { schema, title, signal, filters } = request;
   const pg = schema === 'pg_catalog' ? request.pg : `${schema}.${request.pg}`;
   const about = { title, columns: made };
   const fixed = await fixedRows(pg, parts, signal);
   if (fixed !== undefined) return [await encodeRows(about, pagesOf(rowsOfFixed(fixed, made), signal), parts.take)];
-  const view = Object.hasOwn(PG_VIEWS, pg) ? PG_VIEWS[pg] : undefined;
+  const view = Object.hasOwn(VIEWS, pg) ? VIEWS[pg] : undefined;
   if (view === undefined) return [];
   const names = filters[OF_RELATION] ?? filters['relname'];
   const places = { names: names?.flatMap(ownersOf), schemas: filters[OF_SCHEMA] };
   const { catalog, list } = await listOf(parts, signal, places);
+  const rights = rightsOf(parts.caller);
   const defines = DEFINED.has(pg) && made.some(({ name }) => name === 'definition');
   if (Object.keys(filters).length > 0 || defines) {
-    const relations = filteredRelations(list.blocks.flat(), view, filters);
-    const beside = { catalog, definitions: defines ? await definitionsOf(relations, catalog, parts, signal) : NONE };
+    const relations = filteredRelations(list.blocks.flat(), {
+      view,
+      filters,
+      beside: { catalog, definitions: NONE, rights },
+    });
+    const definitions = defines ? await definitionsOf(relations, catalog, parts, signal) : NONE;
+    const beside = { catalog, definitions, rights };
     const rows = filtered(relations, { view, filters, beside }, made);
     return [await encodeRows(about, pagesOf(rows, signal), parts.take)];
   }
   const key = JSON.stringify(['pg', pg, made.map(({ name }) => name)]);
-  const beside = { catalog, definitions: NONE };
+  const beside = { catalog, definitions: NONE, rights };
   const encoded: TableRows[] = [];
   for (const block of list.blocks) {
     const known = parts.encoded.get(block, key);
     if (known !== undefined) parts.take(known.bytes);
-    const rows = known ?? (await encodeRows(about, pagesOf(rowsOf(block, view, made, beside), signal), parts.take));
+    const rows =
+      known ??
+      (await encodeRows(about, pagesOf(rowsOf(block.map(toldRelation), view, made, beside), signal), parts.take));
     if (known === undefined) parts.encoded.keep(block, key, rows);
     encoded.push(rows);
   }
@@ -217,7 +210,7 @@ const VIEWS_AT_ONCE = 200;
 async function definitionsOf(
   relations: readonly Relation[],
   catalog: string,
-  { tables }: Parts,
+  { tables }: PgParts,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, string>> {
   const definitions = new Map<number, string>();
@@ -239,25 +232,8 @@ async function definitionsOf(
 const ownersOf = (name: string): readonly string[] =>
   name.endsWith('_pkey') ? [name, name.slice(0, -'_pkey'.length)] : [name];
 
-/** The session's catalog as far as the caller may list it; empty when it has none. */
-async function listOf(
-  { names, caller, session, catalog }: Parts,
-  signal: AbortSignal,
-  wanted: WantedPlaces,
-): Promise<{ readonly catalog: string; readonly list: CatalogList }> {
-  const { catalog: current } = await names.current(caller, session);
-  const nothing = { catalog: current, list: { blocks: [], schemas: [] } };
-  if (current === '') return nothing;
-  try {
-    return { catalog: current, list: await catalog.listCatalog(caller.claims, current, signal, wanted) };
-  } catch (error) {
-    if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return nothing;
-    throw error;
-  }
-}
-
 function* rowsOf(
-  relations: readonly Relation[],
+  relations: readonly ToldRelation[],
   { rows, values }: PgView,
   made: readonly PgColumn[],
   beside: Beside,
@@ -268,16 +244,12 @@ function* rowsOf(
     return value ?? (() => otherwise);
   });
   for (const relation of relations) {
-    for (const of of rows(toldRelation(relation))) yield valueOf.map((value) => value(of, beside));
+    for (const of of rows(relation, beside)) yield valueOf.map((value) => value(of, beside));
   }
 }
 
 /** Whether a row has the numbers and names that a query wants. */
-function picker(
-  { values }: PgView,
-  filters: PgRowsRequest['filters'],
-): (of: ReturnType<PgView['rows']>[number]) => boolean {
-  const beside = { catalog: '', definitions: NONE };
+function picker({ view: { values }, filters, beside }: Filtering): (of: ReturnType<PgView['rows']>[number]) => boolean {
   const picks = ofColumns(filters).map(([name, wanted]) => {
     const value = must(values[name], 'a column that picks has values');
     return { value, wanted: new Set(wanted) };
@@ -285,23 +257,22 @@ function picker(
   return (of) => picks.every(({ value, wanted }) => wanted.has(String(value(of, beside))));
 }
 
-const filteredRelations = (
-  relations: readonly Relation[],
-  view: PgView,
-  filters: PgRowsRequest['filters'],
-): readonly Relation[] => {
-  const isWanted = picker(view, filters);
-  const [names, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
+const filteredRelations = (relations: readonly Relation[], filtering: Filtering): readonly ToldRelation[] => {
+  const { view, filters, beside } = filtering;
+  const isWanted = picker(filtering);
+  const [relation, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
+  // The columns of a relation are read where its names and its number leave it.
+  const names = relation ?? filters['relname'];
   const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
   const within = schemas === undefined ? undefined : new Set(schemas);
   const numbered = numbers === undefined ? undefined : new Set(numbers.map((text) => numberOfRelation(Number(text))));
-  return relations.filter(
-    (relation) =>
-      owners?.has(relation.name) !== false &&
-      within?.has(relation.schema) !== false &&
-      numbered?.has(relation.oid) !== false &&
-      view.rows(toldRelation(relation)).some(isWanted),
-  );
+  return relations
+    .filter(
+      ({ name, schema, oid }) =>
+        owners?.has(name) !== false && within?.has(schema) !== false && numbered?.has(oid) !== false,
+    )
+    .map(toldRelation)
+    .filter((told) => view.rows(told, beside).some(isWanted));
 };
 
 /** The filters by columns of the relation itself. */
@@ -312,82 +283,34 @@ type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filte
 
 /** The rows of some numbers and names. */
 function* filtered(
-  relations: readonly Relation[],
-  { view, filters, beside }: Filtering,
+  relations: readonly ToldRelation[],
+  filtering: Filtering,
   made: readonly PgColumn[],
 ): Generator<MadeRow> {
-  const isWanted = picker(view, filters);
-  const rows: PgView['rows'] = (relation) => view.rows(relation).filter(isWanted);
+  const { view, beside } = filtering;
+  const isWanted = picker(filtering);
+  const rows: PgView['rows'] = (relation) => view.rows(relation, beside).filter(isWanted);
   yield* rowsOf(relations, { ...view, rows }, made, beside);
 }
 
-type PgRow = Readonly<Record<string, MadeValue>>;
-type Fixed = readonly PgRow[];
+/** Rows of a relation of tables and views that are of none of them. */
+async function besideObjects(
+  { schema, pg, title, filters, signal }: PgRowsRequest,
+  made: readonly PgColumn[],
+  parts: PgParts,
+): Promise<readonly TableRows[]> {
+  const rows =
+    schema === 'pg_catalog' && pg === 'pg_description'
+      ? await schemaComments(filters, parts, signal)
+      : schema === 'information_schema' && pg === 'table_privileges'
+        ? publicGrants(rightsOf(parts.caller), (await parts.names.current(parts.caller, parts.session)).catalog)
+        : [];
+  return rows.length === 0
+    ? []
+    : [await encodeRows({ title, columns: made }, pagesOf(rowsOfFixed(rows, made), signal), parts.take)];
+}
 
 function* rowsOfFixed(rows: Fixed, made: readonly PgColumn[]): Generator<MadeRow> {
   for (const row of rows)
     yield made.map(({ name, pg }) => (Object.hasOwn(row, name) ? (row[name] ?? null) : pgDefault(pg)));
 }
-
-/** The number of the caller's role: everything is its own. */
-const ROLE = 10;
-/**
- * The number of the database that the session is in: no object has it, because those take five of every eight (`pg-objects.ts`). pgAdmin shows no
- * database whose number is one of Postgres' own.
- */
-const DATABASE = FIRST_OWN + 7;
-
-/** The rows of relations that are of no table or view. */
-async function fixedRows(name: string, parts: Parts, signal: AbortSignal): Promise<Fixed | undefined> {
-  const { caller } = parts;
-  const user = caller.claims.preferred_username;
-  switch (name) {
-    case 'pg_namespace': {
-      if (!mayDo(caller, 'schema.list')) return [];
-      const { list } = await listOf(parts, signal, { schemasAlone: true });
-      return list.schemas.map(({ levels, oid }) => ({ oid, nspname: schemaName(levels), nspowner: ROLE }));
-    }
-    case 'pg_database': {
-      const { catalog: datname } = await parts.names.current(caller, parts.session);
-      const text = { datcollate: 'C', datctype: 'C', datlocprovider: 'c', datallowconn: true, datconnlimit: -1 };
-      return datname === ''
-        ? []
-        : [{ oid: DATABASE, datname, datdba: ROLE, encoding: 6, dattablespace: 1663, ...text }];
-    }
-    case 'pg_roles':
-    case 'pg_authid':
-      return [{ oid: ROLE, rolname: user, rolinherit: true, rolcanlogin: true, rolconnlimit: -1 }];
-    case 'pg_user':
-    case 'pg_shadow':
-      return [{ usename: user, usesysid: ROLE }];
-    case 'information_schema.information_schema_catalog_name': {
-      const { catalog } = await parts.names.current(caller, parts.session);
-      return [{ catalog_name: catalog }];
-    }
-    case 'information_schema.enabled_roles':
-      return [{ role_name: user }];
-    case 'skein_rights':
-      return rightsRows(caller);
-    case 'pg_settings':
-      return settingRows(parts.session, parts.config);
-    case 'pg_stat_activity': {
-      const { catalog: datname } = await parts.names.current(caller, parts.session);
-      return parts.activity().map((row) => ({ ...NO_ACTIVITY, datid: DATABASE, datname, usesysid: ROLE, ...row }));
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** Columns of `pg_stat_activity` that say nothing here: NULL, as Postgres has it, in place of the default of their type. */
-const NO_ACTIVITY: PgRow = {
-  leader_pid: null,
-  backend_xid: null,
-  backend_xmin: null,
-  query_id: null,
-  query_start: null,
-  xact_start: null,
-  state_change: null,
-  backend_start: null,
-  client_port: null,
-};

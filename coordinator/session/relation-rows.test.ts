@@ -17,6 +17,8 @@ const relation = (created: string) =>
     columns: '',
   });
 
+const LAKE = { catalog: 'lake', isPostgres: false };
+
 test.each([
   ['2024-01-31T12:00:00Z', '2024-01-31T12:00:00Z'],
   ['2024-01-31T12:00:00+02:00', '2024-01-31T10:00:00Z'],
@@ -25,13 +27,13 @@ test.each([
   ['yesterday+02:00', 'yesterday+02:00'],
   ['2024-02-30T12:00:00+02:00', '2024-02-30T12:00:00+02:00'],
 ])('a table that was created at %s', (created, expected) => {
-  expect(relationRows('tables', 'lake', ['table_schema', 'created'])(relation(created))).toEqual([['a.b', expected]]);
+  expect(relationRows('tables', LAKE, ['table_schema', 'created'])(relation(created))).toEqual([['a.b', expected]]);
 });
 
 test('only the columns that are named are made, in their order', () => {
-  expect(relationRows('columns', 'lake', ['column_name'])(relation(''))).toEqual([]);
-  expect(relationRows('views', 'lake', ['table_name'])(relation(''))).toEqual([]);
-  expect(relationRows('tables', 'lake', ['table_type', 'table_name', 'row_count'])(relation(''))).toEqual([
+  expect(relationRows('columns', LAKE, ['column_name'])(relation(''))).toEqual([]);
+  expect(relationRows('views', LAKE, ['table_name'])(relation(''))).toEqual([]);
+  expect(relationRows('tables', LAKE, ['table_type', 'table_name', 'row_count'])(relation(''))).toEqual([
     ['BASE TABLE', 't', null],
   ]);
 });

@@ -11,10 +11,13 @@ import { columnDefault, sqlTypeName } from './sql-type-name.ts';
 /** The views that have rows of relations. */
 export type RelationView = Extract<SchemaViewName, 'tables' | 'columns' | 'views' | 'policy_references'>;
 
-/** The rows of a view, value by value: a query that names few columns of 300,000 rows pays for no others. */
+/**
+ * The rows of a view, value by value: a query that names few columns of 300,000 rows pays for no others. @param isPostgres types of columns are
+ * told as Postgres does it
+ */
 export function relationRows(
   view: RelationView,
-  catalog: string,
+  { catalog, isPostgres }: { readonly catalog: string; readonly isPostgres: boolean },
   names: readonly string[],
 ): (relation: Relation) => readonly MadeRow[] {
   const place: Values<Relation> = {
@@ -35,7 +38,8 @@ export function relationRows(
       const ofPlace = Object.entries({ ...place, udt_catalog: place['table_catalog'] ?? nothing }).map(
         ([name, value]) => [name, (one: Column) => value(one.relation)] as const,
       );
-      const values = valuesOf(names, { ...Object.fromEntries(ofPlace), ...COLUMN_VALUES });
+      const types = isPostgres ? POSTGRES_TYPE_VALUES : {};
+      const values = valuesOf(names, { ...Object.fromEntries(ofPlace), ...COLUMN_VALUES, ...types });
       return (relation) => {
         const columns = relation.columns();
         return columns.fields.map((field, i) => {
@@ -140,6 +144,31 @@ const COLUMN_VALUES: Values<Column> = {
   is_generated: () => 'NEVER',
   is_updatable: ({ relation }) => (relation.kind === 'TABLE' ? 'YES' : 'NO'),
 };
+
+/** As clients of Postgres know types: an array is an ARRAY, and numbers have their bits. */
+const POSTGRES_TYPE_VALUES: Values<Column> = {
+  data_type: (column) => {
+    const name = udtOf(column);
+    return name.startsWith('_') ? 'ARRAY' : (POSTGRES_NAMES[name] ?? name);
+  },
+  numeric_precision: (column) => BITS[udtOf(column)] ?? COLUMN_VALUES['numeric_precision']?.(column) ?? null,
+  numeric_scale: (column) => (WHOLE.has(udtOf(column)) ? 0 : (COLUMN_VALUES['numeric_scale']?.(column) ?? null)),
+};
+
+/** Names of types that are not those in `pg_type`. */
+const POSTGRES_NAMES: Readonly<Record<string, string>> = {
+  bool: 'boolean',
+  int2: 'smallint',
+  int4: 'integer',
+  int8: 'bigint',
+  float4: 'real',
+  float8: 'double precision',
+  time: 'time without time zone',
+  timestamp: 'timestamp without time zone',
+  timestamptz: 'timestamp with time zone',
+};
+const BITS: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64, float4: 24, float8: 53 };
+const WHOLE: ReadonlySet<string> = new Set(['int2', 'int4', 'int8']);
 
 /** As Postgres says it of texts without a length. */
 const OCTETS_MAX = 2 ** 30;

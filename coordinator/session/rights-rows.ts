@@ -25,11 +25,24 @@ const OF_EVERYBODY = [
   { kind: 'b', privileges: pgList(['USAGE']) },
 ];
 
-/** The rows of `skein_rights`: what the caller may do with objects of each kind. */
+/** The privileges that the caller has with objects of each kind. */
+export type CallersRights = { readonly user: string; readonly privileges: Readonly<Record<string, readonly string[]>> };
+
+export const rightsOf = (caller: Caller): CallersRights => ({
+  user: caller.claims.preferred_username,
+  privileges: Object.fromEntries(
+    Object.entries(PRIVILEGES).map(([kind, actions]) => [
+      kind,
+      Object.entries(actions).flatMap(([name, action]) => (mayDo(caller, action) ? [name] : [])),
+    ]),
+  ),
+});
+
+/** The rows of `skein_rights`. */
 export const rightsRows = (caller: Caller): readonly Readonly<Record<string, MadeValue>>[] => [
   ...OF_EVERYBODY,
-  ...Object.entries(PRIVILEGES).map(([kind, actions]) => ({
+  ...Object.entries(rightsOf(caller).privileges).map(([kind, privileges]) => ({
     kind,
-    privileges: pgList(Object.entries(actions).flatMap(([name, action]) => (mayDo(caller, action) ? [name] : []))),
+    privileges: pgList(privileges),
   })),
 ];

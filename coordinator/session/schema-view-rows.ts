@@ -54,7 +54,7 @@ export const schemaViews = (parts: Parts): SchemaViews => ({
     const rows =
       view === 'schemata'
         ? await encodeRows({ title: request.title, columns: made }, schemaPages(listed, request, made), parts.take)
-        : await relations(listed, { ...request, view }, made, parts);
+        : await relations(listed, { ...request, view, isPostgres: parts.isPostgres }, made, parts);
     signal.throwIfAborted();
     return { ...rows, select: wholeSelect(request, made) };
   },
@@ -96,7 +96,7 @@ async function listOf(
   }
 }
 
-type RelationRequest = SchemaViewRequest & { readonly view: RelationView };
+type RelationRequest = SchemaViewRequest & Pick<Parts, 'isPostgres'> & { readonly view: RelationView };
 
 /** Rows of tables and views. Those of whole blocks are kept as they were encoded; few places are looked for each time. */
 async function relations(
@@ -105,13 +105,13 @@ async function relations(
   made: readonly MadeColumn[],
   { encoded, take }: Parts,
 ): Promise<TableRows> {
-  const { view, title, filters } = request;
+  const { view, title, filters, isPostgres } = request;
   const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);
   const about = { title, columns: made };
   if (schemas !== undefined || names !== undefined) return encodeRows(about, wantedPages(listed, request, made), take);
   const parts: TableRows[] = [await encodeRows(about, noPages(), take)];
   for (const { catalog, list } of listed) {
-    const key = JSON.stringify([catalog, view, made.map(({ name }) => name)]);
+    const key = JSON.stringify([catalog, view, isPostgres, made.map(({ name }) => name)]);
     for (const block of list.blocks) {
       const known = encoded.get(block, key);
       if (known !== undefined) take(known.bytes);
@@ -148,14 +148,14 @@ const wantedPlaces = ({ view, filters }: SchemaViewRequest): readonly (ReadonlyS
 
 async function* pagesOf(
   found: readonly Found[],
-  { view, signal }: RelationRequest,
+  { view, isPostgres, signal }: RelationRequest,
   made: readonly MadeColumn[],
 ): Pages<MadeRow> {
   let page: MadeRow[] = [];
   for (const { catalog, relations } of found) {
     const rowsOf = relationRows(
       view,
-      catalog,
+      { catalog, isPostgres },
       made.map(({ name }) => name),
     );
     for (const relation of relations) {

@@ -286,6 +286,10 @@ export const CONFIG = {
     1_000,
     'CPU time after which a planner is killed and replaced while another user waits for one',
   ),
+  'planner.start_timeout': duration(
+    60_000,
+    'Time after which a planner that has not begun to serve is killed and replaced',
+  ),
   'planner.memory_limit': bytes(1 * GIB, 'Memory at which a planner is killed and replaced'),
   'planner.idle_memory': bytes(256 * MIB, 'Memory with which a planner that has answered is replaced'),
   'planner.requests_per_process': integer(50_000, 1, 1_000_000_000, 'Requests after which a planner is replaced'),

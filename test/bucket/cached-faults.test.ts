@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startBucketCluster, type BucketCluster } from '#test/support/bucket-catalog.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
-import { MINIO_BUILD_MS } from '#test/support/minio.ts';
+import { startFaultyCluster, type FaultyCluster } from '#test/support/faulty-cluster.ts';
+import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
 import type { StoreProxy } from '#test/support/store-proxy.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** Faults of the store while the cache is filled, which has its usual size: what it keeps of them is right. `faults.test.ts` has no cache. */
-let store: BucketCluster;
+let faulty: FaultyCluster;
 let proxy: StoreProxy;
 let cluster: StartedCluster;
 
@@ -16,20 +16,20 @@ const BASE = 'SELECT count(*), sum(id), count(DISTINCT text) FROM cloud.f.base';
 const BASE_ROWS = [[ROWS, String((ROWS * (ROWS - 1)) / 2), ROWS]];
 
 beforeAll(async () => {
-  store = await startBucketCluster({ workers: 1, seed: 5, env: settingsEnv({ 'worker.row_cache_memory': '0' }) });
-  ({ proxy, cluster } = store);
+  faulty = await startFaultyCluster({ workers: 1, seed: 5, env: settingsEnv({ 'worker.row_cache_memory': '0' }) });
+  ({ proxy, cluster } = faulty);
   await cluster.sql('CREATE SCHEMA cloud.f');
   await cluster.sql(
     `CREATE TABLE cloud.f.base PARTITIONED BY (bucket(8, id)) AS SELECT i AS id, hash(i)::VARCHAR AS text FROM range(${ROWS}) AS r(i)`,
   );
-}, MINIO_BUILD_MS);
+}, OTHER_STORE_MS);
 
 afterEach(async () => {
   proxy?.set({});
   await proxy?.openPort();
 });
 
-afterAll(() => store?.[Symbol.asyncDispose]());
+afterAll(() => faulty?.[Symbol.asyncDispose]());
 
 /** Runs the query with nothing in the cache. @returns whether it was answered, with the right rows; else it has an SQLSTATE */
 async function isAnswered(): Promise<boolean> {

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TPCH_TABLES } from '#cli/load/tpch.ts';
 import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { objectsBelow, startBucketCluster, type BucketCluster } from '#test/support/bucket-catalog.ts';
 import { projectRoot, settingsEnv } from '#test/support/cluster.ts';
 import { differences } from '#test/support/compare-rows.ts';
-import { MINIO_BUILD_MS } from '#test/support/minio.ts';
+import { startFaultyCluster, type FaultyCluster } from '#test/support/faulty-cluster.ts';
+import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
 import { newSeed } from '#test/support/seed.ts';
 import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
@@ -31,7 +31,7 @@ const BASE_ROWS = [[ROWS, String((ROWS * (ROWS - 1)) / 2), ROWS]];
 const HURTS_MIN = 6;
 
 describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
-  let store: BucketCluster;
+  let faulty: FaultyCluster;
   let expected: readonly { readonly name: string; readonly sql: string; readonly rows: Rows }[];
   const sessionId = randomUUID();
   let next = 0;
@@ -40,11 +40,11 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
   beforeAll(async () => {
     process.stdout.write(`TEST_SEED=${seed}\n`);
     const cache = { 'worker.disk_cache_size': diskCacheSize, 'worker.row_cache_memory': '0' } as const;
-    store = await startBucketCluster({
+    faulty = await startFaultyCluster({
       seed,
       env: settingsEnv({ ...cache, 'coordinator.orphan_retention_min': '0s' }),
     });
-    const { cluster } = store;
+    const { cluster } = faulty;
     for (const one of TPCH_TABLES) {
       const file = join(projectRoot, 'cli/load/tpch-0.01', `${one}.parquet`);
       await cluster.load(['parquet', file, '--table', `cloud.tpch.${one}`, '--create']);
@@ -56,14 +56,14 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
     expected = await Promise.all(TPCH_QUERIES.map(async (one) => ({ ...one, rows: await answers.rows(one.sql) })));
     await answers.close();
     await cluster.sql('USE cloud.tpch', { sessionId });
-  }, MINIO_BUILD_MS);
+  }, OTHER_STORE_MS);
 
-  afterAll(() => store?.[Symbol.asyncDispose]());
+  afterAll(() => faulty?.[Symbol.asyncDispose]());
 
   /** The rows of a statement; null when it ended with an SQLSTATE, or its connection did with its coordinator. */
   async function ask(sql: string): Promise<Rows | null> {
     const signal = AbortSignal.timeout(STATEMENT_MS + HANG_MS);
-    const { status, body } = await store.cluster.query(sql, { sessionId, timeoutMs: STATEMENT_MS, signal });
+    const { status, body } = await faulty.cluster.query(sql, { sessionId, timeoutMs: STATEMENT_MS, signal });
     if (status === 200) return body.rows ?? [];
     expect(body.sql_state, `${sql}: ${body.message}`).toMatch(/^[0-9A-Z]{5}$/);
     return null;
@@ -95,7 +95,7 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
 
   /** Every write is there once or not at all, and every query has its answer, as if nothing had happened. */
   async function requireWell(table: string): Promise<void> {
-    const { cluster, proxy } = store;
+    const { cluster, proxy } = faulty;
     proxy.set({});
     await expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 60_000 }).toBe(200);
     const torn = `SELECT id FROM cloud.tpch.${table} GROUP BY id HAVING count(*) <> 1000 OR sum(v) <> 499500`;
@@ -106,9 +106,9 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
   }
 
   test('with every fault at once nine of ten statements are right, and the rest have an SQLSTATE', async () => {
-    const { proxy } = store;
+    const { proxy } = faulty;
     proxy.takeCounts();
-    await store.cluster.sql('CREATE TABLE cloud.tpch.faulty (id BIGINT, v BIGINT)');
+    await faulty.cluster.sql('CREATE TABLE cloud.tpch.faulty (id BIGINT, v BIGINT)');
     proxy.set({ refused: 0.1, cut: 0.1, delayMs: 150, bytesPerSecond: 10e6 });
     const { well, asked } = await work('faulty', 40);
     const { faults } = proxy.takeCounts();
@@ -119,7 +119,7 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
   }, 3_600_000);
 
   test('a store that goes for five seconds and workers that die: no wrong row, no hang, right afterwards', async () => {
-    const { proxy, minio, cluster } = store;
+    const { proxy, store, cluster } = faulty;
     const end = new AbortController();
     const hurts = { count: 0 };
     const hurt = async (): Promise<void> => {
@@ -130,9 +130,9 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
           process.kill(await cluster.pidOf('worker'), 'SIGKILL');
           continue;
         }
-        await (i % 3 === 1 ? proxy.closePort() : minio.kill());
+        await (i % 3 === 1 ? proxy.closePort() : store.kill());
         await sleep(5_000);
-        await (i % 3 === 1 ? proxy.openPort() : minio.start());
+        await (i % 3 === 1 ? proxy.openPort() : store.start());
       }
     };
     await cluster.sql('CREATE TABLE cloud.tpch.hurt (id BIGINT, v BIGINT)');
@@ -156,6 +156,6 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
         )
       )[1];
     await expect.poll(left, { timeout: 90_000, interval: 2_000 }).toEqual(['deleted_files_count', 0]);
-    expect((await objectsBelow(minio, 's3://warehouse/lake')).length).toBeGreaterThan(20);
+    expect((await faulty.objects()).length).toBeGreaterThan(20);
   }, 3_600_000);
 });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { S3Client } from '#shared/storage/s3/s3-client.ts';
-import { startBucketCluster, objectsBelow, type BucketCluster } from '#test/support/bucket-catalog.ts';
+import type { AnyStore } from '#test/support/any-store.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
-import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
+import { startFaultyCluster, type FaultyCluster } from '#test/support/faulty-cluster.ts';
+import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
 import type { StoreProxy } from '#test/support/store-proxy.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
-let store: BucketCluster;
-let minio: Minio;
+let faulty: FaultyCluster;
+let store: AnyStore;
 let proxy: StoreProxy;
 let cluster: StartedCluster;
 
@@ -17,16 +17,16 @@ let cluster: StartedCluster;
 const ROWS = 400_000;
 
 beforeAll(async () => {
-  store = await startBucketCluster({
+  faulty = await startFaultyCluster({
     seed: 7,
     env: settingsEnv({ 'worker.disk_cache_size': '0', 'worker.row_cache_memory': '0' }),
   });
-  ({ minio, proxy, cluster } = store);
+  ({ store, proxy, cluster } = faulty);
   await cluster.sql('CREATE SCHEMA cloud.f');
   await cluster.sql(
     `CREATE TABLE cloud.f.base PARTITIONED BY (bucket(8, id)) AS SELECT i AS id, hash(i)::VARCHAR AS text FROM range(${ROWS}) AS r(i)`,
   );
-}, MINIO_BUILD_MS);
+}, OTHER_STORE_MS);
 
 afterEach(async () => {
   proxy?.set({});
@@ -34,7 +34,7 @@ afterEach(async () => {
   await proxy?.openPort();
 });
 
-afterAll(() => store?.[Symbol.asyncDispose]());
+afterAll(() => faulty?.[Symbol.asyncDispose]());
 
 const BASE = 'SELECT count(*), sum(id), count(DISTINCT text) FROM cloud.f.base';
 const BASE_ROWS = [[ROWS, String((ROWS * (ROWS - 1)) / 2), ROWS]];
@@ -103,9 +103,9 @@ test.each(['the port is closed', 'the store is killed'])(
     const isPort = how === 'the port is closed';
     const away = (async (): Promise<void> => {
       await sleep(500);
-      await (isPort ? proxy.closePort() : minio.kill());
+      await (isPort ? proxy.closePort() : store.kill());
       await sleep(5_000);
-      await (isPort ? proxy.openPort() : minio.start());
+      await (isPort ? proxy.openPort() : store.start());
     })();
     await work(isPort ? 'closed' : 'killed', 8);
     await away;
@@ -136,7 +136,7 @@ test('keys that end while a scan, a CREATE TABLE AS and an OPTIMIZE run are rene
     expect(await rowsOrNull(sql), sql).not.toBeNull();
     expect(performance.now() - begunMs, sql).toBeGreaterThan(15_000);
   };
-  proxy.set({ bytesPerSecond: 600_000 });
+  proxy.set({ bytesPerSecond: 500_000 });
   await lasting(BASE);
   proxy.set({ bytesPerSecond: 1_100_000 });
   await lasting('CREATE TABLE cloud.f.lasting AS SELECT id, text FROM cloud.f.base');
@@ -151,7 +151,14 @@ test('keys that end while a scan, a CREATE TABLE AS and an OPTIMIZE run are rene
   expect(proxy.takeCounts().keys).toBeGreaterThan(5);
 }, 300_000);
 
+/** A signature of Azure's is the same as another one that was made in the same second: it would be refused, too. */
+const KEY_APART_MS = 1_100;
+
 test('keys that the store has forgotten are renewed in the middle of a statement', async () => {
+  // Those of the test before end at some time: others are made now.
+  proxy.forgetKeys();
+  await sleep(KEY_APART_MS);
+  expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
   proxy.set({ bytesPerSecond: 1_000_000 });
   const forgetting = sleep(1_500).then(() => proxy.forgetKeys());
   expect(await rowsOrNull(BASE)).toEqual(BASE_ROWS);
@@ -168,6 +175,7 @@ test('keys that the store has forgotten are renewed for TRUNCATE, and for files 
   const names = await cluster.sql('LIST @cloud.f.box');
   expect(names.length).toBeGreaterThan(0);
   const forgotten = async (sql: string): Promise<readonly (readonly unknown[])[]> => {
+    await sleep(KEY_APART_MS);
     proxy.forgetKeys();
     proxy.takeCounts();
     const rows = await cluster.sql(sql);
@@ -184,13 +192,6 @@ test('keys that the store has forgotten are renewed for TRUNCATE, and for files 
   expect(await cluster.sql('LIST @cloud.f.box')).toEqual([]);
 });
 
-/** Uploads of parts that nobody has ended. */
-async function openUploads(): Promise<number> {
-  const client = new S3Client(minio.key);
-  const { body } = await client.send({ bucket: 'warehouse', key: '', method: 'GET', query: { uploads: '' } });
-  return String(body).split('<Upload>').length - 1;
-}
-
 /** A process that the test before has killed is back. */
 const answering = (): Promise<void> =>
   expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: patience(30_000) }).toBe(200);
@@ -199,7 +200,7 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
   'a %s that ends in the middle of an upload leaves neither upload nor object',
   async (what) => {
     await answering();
-    const before = await objectsBelow(minio, 's3://warehouse/lake');
+    const [before, uploads] = [await faulty.objects(), await store.openUploads()];
     proxy.set({ bytesPerSecond: 4e6 });
     const queryId = randomUUID();
     const running = cluster
@@ -208,7 +209,7 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
         { queryId },
       )
       .catch(() => undefined);
-    await expect.poll(openUploads, { timeout: 60_000, interval: 50 }).toBeGreaterThan(0);
+    await expect.poll(store.openUploads, { timeout: 60_000, interval: 50 }).toBeGreaterThan(uploads);
     if (what === 'statement') {
       const headers = { authorization: `Bearer ${await cluster.token()}` };
       await fetch(`${cluster.queryUrl}/api/query/${queryId}`, { method: 'DELETE', headers });
@@ -220,9 +221,11 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
     proxy.set({});
     // Leftovers of killed processes are found by the journal, which looks again after half a minute.
     const timeout = what === 'statement' ? 15_000 : 45_000;
-    await expect.poll(openUploads, { timeout }).toBe(0);
+    if (store.endsUploads === 'skein' || (store.endsUploads === 'writer' && what === 'statement')) {
+      await expect.poll(store.openUploads, { timeout }).toBe(uploads);
+    }
     const left = async (): Promise<readonly string[]> =>
-      (await objectsBelow(minio, 's3://warehouse/lake')).filter((one) => !before.includes(one));
+      (await faulty.objects()).filter((one) => !before.includes(one));
     if (status === 200) expect(await cluster.sql(`SELECT count(*) FROM cloud.f.large_${what}`)).toEqual([[1_600_000]]);
     else await expect.poll(left, { timeout }).toEqual([]);
   },
@@ -232,13 +235,12 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
 test('a statement that fails or is cancelled while it writes leaves no object', async () => {
   await answering();
   proxy.set({ bytesPerSecond: 2e6 });
-  const before = await objectsBelow(minio, 's3://warehouse/lake');
+  const before = await faulty.objects();
   const { body } = await cluster.query('CREATE TABLE cloud.f.cancelled AS SELECT id, text FROM cloud.f.base', {
     timeoutMs: 6_000,
   });
   expect(body.sql_state).toBe('57014');
   proxy.set({});
-  const left = async (): Promise<readonly string[]> =>
-    (await objectsBelow(minio, 's3://warehouse/lake')).filter((one) => !before.includes(one));
+  const left = async (): Promise<readonly string[]> => (await faulty.objects()).filter((one) => !before.includes(one));
   await expect.poll(left, { timeout: patience(15_000) }).toEqual([]);
 });

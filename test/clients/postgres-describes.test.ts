@@ -76,8 +76,8 @@ const DIFFERENCES: readonly { readonly commands: string; readonly why: string }[
     why: 'there is one role, the caller, which is no superuser',
   },
   {
-    commands: String.raw`\dn, \dn+, \dnS, \dn+ other`,
-    why: 'everything is the caller’s; comments on schemas are not told',
+    commands: String.raw`\dn, \dn+, \dnS`,
+    why: 'everything is the caller’s, also what Postgres has made',
   },
   { commands: String.raw`\dx, \dx+, \dxS, \dx+ plpgsql`, why: 'there are no extensions' },
   { commands: String.raw`\l, \l+, \dO, \dO+, \dOS, \dO *`, why: 'psql 15 fails with Postgres 18, and not here' },
@@ -105,5 +105,6 @@ test('tables, views, keys and comments are told', () => {
   expect(told(String.raw`\d customers`)).toContain('"customers_pkey" PRIMARY KEY, btree (id)');
   expect(told(String.raw`\dt other.*`)).toContain('other|t|table|');
   expect(told(String.raw`\dv+`)).toContain('names_of_orders');
+  expect(told(String.raw`\dn+`)).toContain('far_away');
   expect(told(String.raw`\sv order_names`)).toContain('JOIN public.customers');
 });

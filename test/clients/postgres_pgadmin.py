@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, unquote, urlparse
 import pgadmin4
 
 PARTS = urlparse(sys.argv[1])
-OPTIONS = parse_qs(PARTS.query)["options"][0]
+OPTIONS = parse_qs(PARTS.query).get("options", [""])[0]
 DATABASE = PARTS.path[1:]
 START_SECONDS_MAX = 300
 # Its releases are asked for at pgadmin.org, and a key for passwords at the desktop, unless these say otherwise.
@@ -142,7 +142,7 @@ class Pgadmin:
             "username": unquote(PARTS.username),
             "connection_params": [
                 {"name": "sslmode", "keyword": "sslmode", "value": "prefer", "cid": "c1"},
-                {"name": "options", "keyword": "options", "value": OPTIONS, "cid": "c2"},
+                *([{"name": "options", "keyword": "options", "value": OPTIONS, "cid": "c2"}] if OPTIONS else []),
             ],
         }
         node = self.server.ask("POST", f"/browser/server/obj/{group}/", wanted)["node"]
@@ -186,6 +186,72 @@ class Pgadmin:
         credit = self.properties("column", *ids, found["credit"]["_id"])
         same((credit["cltype"], credit["attlen"], credit["attprecision"], credit["attnotnull"]), ("numeric", "12", "2", False))
 
+    def table_properties(self):
+        ids = (self.database, self.schema["public"], self.table["customers"])
+        found = self.properties("table", *ids)
+        same((found["name"], found["schema"], found["description"], found["relkind"]), ("customers", "public", "who_buys", "r"))
+        same((found["relowner"], found["conname"], found["triggercount"]), (unquote(PARTS.username), "customers_pkey", "0"))
+        same({one["name"]: one["displaytypname"] for one in found["columns"]}, TYPES)
+        same([one["name"] for one in found["columns"] if one["is_primary_key"]], ["id"])
+        [key] = found["primary_key"]
+        same((key["name"], [one["column"] for one in key["columns"]]), ("customers_pkey", ["id"]))
+        listed = self.properties("table", self.database, self.schema["public"], "")
+        same(sorted(one["name"] for one in listed), ["customers", "orders"])
+
+    def view_properties(self):
+        [node] = self.nodes("view", self.database, self.schema["public"]).values()
+        found = self.properties("view", self.database, self.schema["public"], node["_id"])
+        same((found["name"], found["comment"], found["owner"], found["schema"]), ("order_names", "names_of_orders", unquote(PARTS.username), "public"))
+        assert "JOIN" in found["definition"] and found["definition"].strip().startswith("SELECT o.order_id,"), found
+        [listed] = self.properties("view", self.database, self.schema["public"], "")
+        same(listed["name"], "order_names")
+
+    def keys(self):
+        ids = (self.database, self.schema["other"], self.nodes("table", self.database, self.schema["other"])["t"]["_id"])
+        found = self.nodes("primary_key", *ids)
+        same(sorted(found), ["t_pkey"])
+        # The index of a key is shown as the key.
+        same(self.nodes("index", *ids), {})
+        key = self.properties("primary_key", *ids, found["t_pkey"]["_id"])
+        same((key["name"], [one["column"] for one in key["columns"]]), ("t_pkey", ["part_id", "piece_id"]))
+
+    def texts(self):
+        ids = (self.database, self.schema["public"])
+        text = lambda kind, *more: self.server.ask("GET", f"/browser/{kind}/sql/{self.path}" + "".join(f"/{one}" for one in (*ids, *more)))
+        table = text("table", self.table["customers"])
+        for part in ["CREATE TABLE IF NOT EXISTS public.customers", "id bigint NOT NULL", "credit numeric(12,2)", "labels text[]", "CONSTRAINT customers_pkey PRIMARY KEY (id)", "IS 'who_buys'", "IS 'as_written'"]:
+            assert part in table, table
+        [node] = self.nodes("view", *ids).values()
+        view = text("view", node["_id"])
+        assert "CREATE OR REPLACE VIEW public.order_names" in view and "IS 'names_of_orders'" in view, view
+        schema = self.server.ask("GET", f"/browser/schema/sql/{self.path}/{self.database}/{self.schema['other']}")
+        assert "COMMENT ON SCHEMA other" in schema and "IS 'far_away'" in schema, schema
+
+    def needs(self):
+        ids = (self.path, self.database, self.schema["public"], self.table["customers"])
+        of = lambda what: [(one["type"], one["name"]) for one in self.server.ask("GET", f"/browser/table/{what}/" + "/".join(str(one) for one in ids))]
+        assert ("schema", "public") in of("dependency"), of("dependency")
+        assert ("primary_key", "public.customers_pkey") in of("dependent"), of("dependent")
+
+    def sessions(self):
+        [found] = self.server.ask("GET", f"/dashboard/activity/{self.sid}/{self.database}")
+        mine = [one for one in found["activity"] if one["application_name"] == f"pgAdmin 4 - DB:{DATABASE}" and one["state"] == "active"]
+        same([(one["datname"], one["usename"], one["blocking_pids"]) for one in mine], [(DATABASE, unquote(PARTS.username), "")])
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+", mine[0]["backend_start"]), mine
+        for what in ["locks", "prepared"]:
+            assert isinstance(self.server.ask("GET", f"/dashboard/{what}/{self.sid}/{self.database}"), list), what
+        counts = self.server.ask("GET", f"/dashboard/dashboard_stats/{self.sid}/{self.database}?chart_names=session_stats,tps_stats,ti_stats,to_stats,bio_stats")
+        assert counts["session_stats"]["Active"] >= 1, counts
+        assert isinstance(counts["tps_stats"]["Transactions"], int) and isinstance(counts["bio_stats"]["Hits"], int), counts
+
+    def statistics(self):
+        found = self.server.ask("GET", f"/browser/table/stats/{self.path}/{self.database}/{self.schema['public']}/")["data"]
+        same(sorted(one["Table name"] for one in found["rows"]), ["customers", "orders"])
+
+    def search(self):
+        found = self.server.ask("GET", f"/search_objects/search/{self.sid}/{self.database}?text=customers&type=all")["data"]
+        same(sorted((one["type"], one["name"]) for one in found), [("primary_key", "customers_pkey"), ("table", "customers")])
+
     def finished(self, number):
         """What a tool that has started a query shows: it polls until the rows are there."""
         end = time.monotonic() + 120
@@ -217,7 +283,7 @@ class Pgadmin:
 
     def settings(self):
         found = {one["name"]: one["setting"] for one in self.server.ask("GET", f"/dashboard/config/{self.sid}")}
-        same(found["TimeZone"], "UTC")
+        assert found["TimeZone"] in ("UTC", "Etc/UTC"), found["TimeZone"]
 
 
 FEATURES = {
@@ -227,6 +293,14 @@ FEATURES = {
     "tables": "tables",
     "views": "views",
     "columns with their types": "columns",
+    "properties of a table": "table_properties",
+    "properties of a view": "view_properties",
+    "primary keys": "keys",
+    "texts that make objects": "texts",
+    "what needs what": "needs",
+    "sessions": "sessions",
+    "statistics of tables": "statistics",
+    "search": "search",
     "query tool": "queries",
     "data of a table": "data",
     "settings": "settings",

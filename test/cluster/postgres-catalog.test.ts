@@ -166,6 +166,67 @@ test('a statement with parameters, which is described before it runs, reads INFO
   expect(answer.rows).toEqual([['int8', 'customers_pkey']]);
 });
 
+test('columns are named by schema and relation, and by catalog, in every form of FROM', async () => {
+  const [[number]] = (await rows(`SELECT 'customers'::regclass::oid`)) as [[number]];
+  for (const from of [
+    'pg_class',
+    'pg_catalog.pg_class',
+    'lake.pg_catalog.pg_class',
+    '"pg_catalog"."pg_class"',
+    'Pg_Catalog.PG_CLASS',
+  ]) {
+    for (const column of [
+      'relname',
+      'pg_class.relname',
+      'pg_catalog.pg_class.relname',
+      'lake.pg_catalog.pg_class.relname',
+      '"pg_catalog".PG_CLASS."relname"',
+    ]) {
+      const sql = `SELECT ${column} FROM ${from} WHERE pg_catalog.pg_class.oid = ${number} ORDER BY ${column}`;
+      expect(await rows(sql), sql).toEqual([['customers']]);
+    }
+    expect((await rows(`SELECT pg_catalog.pg_class.* FROM ${from} WHERE oid = ${number}`))[0]).toHaveLength(34);
+  }
+  const placed = `table_schema = '${SCHEMA}' AND table_name = 'customers'`;
+  for (const view of ['tables', 'columns', 'table_constraints', 'key_column_usage']) {
+    const named = `information_schema.${view}`;
+    const plain = await rows(`SELECT table_name FROM ${named} WHERE ${placed}`);
+    expect(plain.length).toBeGreaterThan(0);
+    for (const from of [named, `lake.${named}`, `"information_schema"."${view}"`]) {
+      for (const column of [`${view}.table_name`, `${named}.table_name`, `lake.${named}.table_name`]) {
+        expect(await rows(`SELECT ${column} FROM ${from} WHERE ${placed}`), `${column} ${from}`).toEqual(plain);
+        // A relation of pg_catalog beside it: the statement is read by Postgres' parser.
+        const joined = `SELECT ${column}, pg_catalog.pg_class.oid FROM ${from} JOIN pg_catalog.pg_class ON pg_catalog.pg_class.relname = ${column}
+          JOIN pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace AND pg_namespace.nspname = ${named}.table_schema WHERE ${placed}`;
+        expect(await rows(joined), joined).toEqual(plain.map(() => ['customers', number]));
+      }
+    }
+  }
+  // jOOQ joins relations of INFORMATION_SCHEMA under their own names.
+  const keys = `SELECT information_schema.table_constraints.constraint_type, information_schema.key_column_usage.column_name, information_schema.columns.udt_name
+    FROM information_schema.table_constraints JOIN information_schema.key_column_usage
+      ON information_schema.table_constraints.constraint_name = information_schema.key_column_usage.constraint_name
+        AND information_schema.table_constraints.table_schema = information_schema.key_column_usage.table_schema
+      JOIN information_schema.columns ON (information_schema.columns.table_schema, information_schema.columns.table_name, information_schema.columns.column_name)
+        = (information_schema.key_column_usage.table_schema, information_schema.key_column_usage.table_name, information_schema.key_column_usage.column_name)
+    WHERE information_schema.table_constraints.table_schema = '${SCHEMA}'`;
+  expect(await rows(keys)).toEqual([['PRIMARY KEY', 'id', 'int8']]);
+});
+
+test.each([
+  ['SELECT pg_catalog.c.relname FROM pg_class c', '42P01'],
+  ['SELECT pg_catalog.pg_class.relname FROM pg_class c', '42P01'],
+  ['SELECT information_schema.c.table_name FROM information_schema.tables c', '42P01'],
+  ['SELECT information_schema.routines.routine_name FROM information_schema.routines r', '42P01'],
+  ['SELECT pg_catalog.pg_class.nothing FROM pg_class', '42703'],
+  ['SELECT information_schema.routines.nothing FROM information_schema.routines', '42703'],
+  ['SELECT nothing.* FROM pg_class', '42P01'],
+  ['SELECT 1 FROM no_such_catalog.pg_catalog.pg_class', '0A000'],
+  ['SELECT 1 FROM no_such_catalog.information_schema.routines', '42P01'],
+])('%s is %s', async (sql, sqlState) => {
+  await expect(client.query(sql)).rejects.toMatchObject({ code: sqlState });
+});
+
 const starOf = async (view: string): Promise<readonly string[]> =>
   (await client.query(`SELECT * FROM information_schema.${view} LIMIT 0`)).fields.map(({ name }) => name);
 
@@ -251,6 +312,28 @@ test('privileges are what the caller may do', async () => {
     await limited.query(`USE lake.${SCHEMA}`);
     const { rows: found } = await limited.query({ text: all, rowMode: 'array' });
     expect(found).toEqual([[true, false, false, false, false, true, null, null, false, false]]);
+    // INFORMATION_SCHEMA says the same, table by table and column by column.
+    const told = async (of: pg.Client, sql: string): Promise<readonly unknown[]> =>
+      (await of.query({ text: sql, rowMode: 'array' })).rows;
+    const granted = `SELECT table_name, privilege_type, grantee = current_user, is_grantable FROM information_schema.@
+      WHERE table_schema = '${SCHEMA}' ORDER BY 1, 2`;
+    const [mine, theirs] = [ofTables(['DELETE', 'INSERT', 'SELECT', 'TRUNCATE', 'UPDATE']), ofTables(['SELECT'])];
+    for (const view of ['table_privileges', 'role_table_grants']) {
+      expect(await told(client, granted.replace('@', view)), view).toEqual(mine);
+      expect(await told(limited, granted.replace('@', view)), view).toEqual(theirs);
+    }
+    const columns = `SELECT table_name, column_name, privilege_type FROM information_schema.@
+      WHERE table_schema = '${SCHEMA}' AND column_name IN ('id', 'tags') ORDER BY 1, 2, 3`;
+    for (const view of ['column_privileges', 'role_column_grants']) {
+      expect(await told(client, columns.replace('@', view))).toHaveLength(7);
+      expect(await told(limited, columns.replace('@', view))).toEqual([
+        ['customers', 'id', 'SELECT'],
+        ['customers', 'tags', 'SELECT'],
+        ['v', 'id', 'SELECT'],
+      ]);
+    }
+    const ofEverybody = `SELECT privilege_type FROM information_schema.table_privileges WHERE grantee = 'PUBLIC' AND table_name = 'pg_class'`;
+    expect(await told(limited, ofEverybody)).toEqual([['SELECT']]);
   } finally {
     await limited.end();
   }
@@ -264,6 +347,69 @@ test('privileges are what the caller may do', async () => {
   const byRow = `SELECT relname, has_table_privilege(oid, 'SELECT'), has_table_privilege(oid, 'TRUNCATE') FROM pg_class
     WHERE relname IN ('customers', 'v') ORDER BY 1`;
   expect(await rows(byRow)).toContainEqual(['v', true, false]);
+});
+
+/** Rows of table_privileges: of the table these, of the view SELECT. */
+const ofTables = (privileges: readonly string[]): readonly unknown[] => [
+  ...privileges.map((privilege) => ['customers', privilege, true, 'NO']),
+  ['v', 'SELECT', true, 'NO'],
+];
+
+test('comments on schemas are told to those who may list them', async () => {
+  const told = `SELECT obj_description(n.oid, 'pg_namespace'), d.description FROM pg_namespace n
+    LEFT JOIN pg_description d ON d.objoid = n.oid AND d.classoid = 'pg_namespace'::regclass WHERE n.nspname = '${SCHEMA}'`;
+  expect(await rows(told)).toEqual([[null, null]]);
+  await client.query(`COMMENT ON SCHEMA ${SCHEMA} IS 'a place'`);
+  expect(await rows(told)).toEqual([['a place', 'a place']]);
+  const [[number]] = (await rows(`SELECT '${SCHEMA}'::regnamespace::oid`)) as [[number]];
+  const plain = `SELECT description FROM pg_description WHERE objoid = ${number}`;
+  expect(await rows(plain)).toEqual([['a place']]);
+  expect(await rows(`${plain} AND classoid = 2615`)).toEqual([['a place']]);
+  expect(await rows(`${plain} AND classoid = 'pg_class'::regclass`)).toEqual([]);
+  expect(await rows(`SELECT count(*)::int FROM pg_description WHERE description = 'a place'`)).toEqual([[1]]);
+  expect(await psql('\\dn+', '-t')).toContain('a place');
+  // The comment on a table stays beside it.
+  expect(await rows(`SELECT obj_description('customers'::regclass, 'pg_class')`)).toEqual([['people']]);
+  const own = new URL(url);
+  own.password = await cluster.token({ scope: ['catalog:read', 'table:read'] });
+  const limited = new pg.Client({ connectionString: own.href });
+  await limited.connect();
+  try {
+    expect((await limited.query(`SELECT 1 FROM pg_description WHERE description = 'a place'`)).rows).toEqual([]);
+  } finally {
+    await limited.end();
+  }
+  await client.query(`COMMENT ON SCHEMA ${SCHEMA} IS NULL`);
+  expect(await rows(told)).toEqual([[null, null]]);
+});
+
+test('what a table and a view need, their rules and their rows are told', async () => {
+  const [[table, view]] = (await rows(`SELECT 'customers'::regclass::oid, 'v'::regclass::oid`)) as [[number, number]];
+  const needs = `SELECT classid::regclass, (objid - ${table})::int, refclassid::regclass, refobjid = ${table}, refobjsubid, deptype FROM pg_depend`;
+  expect(await rows(`${needs} WHERE objid BETWEEN ${table} AND ${table} + 7 ORDER BY 2`)).toEqual([
+    ['pg_class', 0, 'pg_namespace', false, 0, 'n'],
+    ['pg_class', 1, 'pg_constraint', false, 0, 'i'],
+    ['pg_constraint', 2, 'pg_class', true, 1, 'a'],
+    ['pg_type', 3, 'pg_class', true, 0, 'i'],
+  ]);
+  // By the number of what is needed, too, which may be a schema's.
+  expect(await rows(`SELECT count(*)::int FROM pg_depend WHERE refobjid = '${SCHEMA}'::regnamespace`)).toEqual([[2]]);
+  expect(
+    await rows(`SELECT count(*)::int FROM pg_depend d JOIN pg_class c ON c.oid = d.objid JOIN pg_namespace n ON n.oid = d.refobjid
+      WHERE n.nspname = '${SCHEMA}' AND c.relname IN ('customers', 'v')`),
+  ).toEqual([[2]]);
+  // pgAdmin finds keys so.
+  const keys = `SELECT con.conname FROM pg_class cls JOIN pg_depend dep ON dep.classid = cls.tableoid AND dep.objid = cls.oid AND dep.deptype = 'i'
+    JOIN pg_constraint con ON con.tableoid = dep.refclassid AND con.oid = dep.refobjid WHERE cls.relname = 'customers_pkey' AND con.conrelid = ${table}`;
+  expect(await rows(keys)).toEqual([['customers_pkey']]);
+  expect(await rows(`SELECT rulename, ev_type, is_instead FROM pg_rewrite WHERE ev_class = ${view}`)).toEqual([
+    ['_RETURN', '1', true],
+  ]);
+  await client.query(`INSERT INTO customers (id) VALUES (1), (2)`);
+  expect(await rows(`SELECT relname, n_live_tup::int FROM pg_stat_user_tables WHERE relid = ${table}`)).toEqual([
+    ['customers', 2],
+  ]);
+  await client.query(`DELETE FROM customers`);
 });
 
 test('a backslash escapes in patterns, arrays are texts in braces, and functions that have no rows may stand in FROM', async () => {

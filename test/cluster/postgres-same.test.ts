@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import { Random } from '#test/fuzz/random.ts';
 import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { fieldsOf, PostgresWire, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
+import { fieldsOf, PostgresWire, rowOf, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 
@@ -130,6 +130,37 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
     'a prepared statement',
     (w) => w.parse('p', 'SELECT $1 AS x, $2::INTEGER + 1 AS y', [25, 23]).describe('S', 'p').sync(),
   ],
+  [
+    'texts that are cast',
+    (w) =>
+      w
+        .parse(
+          '',
+          `SELECT cast($1 as text[]) AS a, $2::int[] AS b, CAST($3 AS bytea) AS c, $4::boolean AS d, $5::date AS e, $6::uuid AS f, $7::text AS g,
+            $8::float8[] AS h, $9::timestamp AS i, $10 AS j`,
+          [1043, 25, 1043, 1043, 0, 1043, 1043, 25, 1043, 25],
+        )
+        .describe('S', '')
+        .bind('', '', [
+          '{"a","b,c","","x\\"\\\\",NULL}',
+          '{1,NULL,-3}',
+          '\\x00ff275c',
+          'on',
+          '0044-03-15 BC',
+          'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
+          '{1}',
+          '{}',
+          '2024-02-29 12:34:56.5',
+          'x',
+        ])
+        .execute('')
+        .sync(),
+  ],
+  ['NULL that is cast', (w) => w.parse('', 'SELECT $1::int[] AS a', [1043]).bind('', '', [null]).execute('').sync()],
+  [
+    'a text in two places',
+    (w) => w.parse('', 'SELECT $1 AS a, $1::date AS b', [25]).bind('', '', ['2024-02-29']).execute('').sync(),
+  ],
   ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
   ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],
   ['too few values', (w) => w.bind('', 'p', ['v']).sync()],
@@ -212,6 +243,45 @@ test('one script of messages: the same bytes', async () => {
   }
   expect(different.join('\n\n')).toBe('');
 });
+
+/** JSON is compared by its value: Postgres prints spaces, and sorts members. */
+const JSON_QUERIES = [
+  `SELECT jsonb_agg(x ORDER BY x DESC), json_agg(DISTINCT x % 2 ORDER BY x % 2), jsonb_agg(x ORDER BY x) FILTER (WHERE x > 2), jsonb_agg(x) FILTER (WHERE x > 9)
+     FROM generate_series(1, 4) AS g(x)`,
+  `SELECT jsonb_agg(x) FROM generate_series(1, 4) AS g(x) WHERE x > 9`,
+  `SELECT coalesce(jsonb_agg(jsonb_build_array(x, 'a"b', NULL, true) ORDER BY x), jsonb_build_array()) FROM generate_series(1, 2) AS g(x)`,
+  `SELECT jsonb_build_object('a', 1, 'b', jsonb_build_object('c', jsonb_build_array('x', 1.5))), json_build_object(), json_build_object(1, 2, 'k' || 3, jsonb_build_object(4, 5)), to_jsonb('x'::text), to_jsonb(NULL::text)`,
+  `SELECT jsonb_object_agg('k' || x, x * 2), json_object_agg('k' || x, CASE WHEN x = 1 THEN NULL ELSE x END) FILTER (WHERE x < 3) FROM generate_series(1, 4) AS g(x)`,
+  `SELECT x, jsonb_agg(x) OVER (ORDER BY x ROWS UNBOUNDED PRECEDING), jsonb_object_agg(x, x) OVER w FROM generate_series(1, 3) AS g(x) WINDOW w AS (ORDER BY x) ORDER BY x`,
+  `SELECT jsonb_typeof('1'::jsonb), json_typeof('"x"'::json), jsonb_typeof('[1]'::jsonb), jsonb_typeof('{}'::jsonb), jsonb_typeof('null'::jsonb), jsonb_typeof('-1.5'::jsonb),
+     jsonb_typeof('true'::jsonb), jsonb_typeof(NULL::jsonb), jsonb_array_length('[1, [2, 3]]'::jsonb)`,
+  `SELECT jsonb_agg(r ORDER BY r.a) FROM (VALUES (2, 'x'), (1, NULL)) AS r(a, b)`,
+  `SELECT jsonb_agg(s.x) FROM (SELECT x FROM generate_series(1, 50) AS g(x) ORDER BY x DESC) AS s`,
+  `SELECT jsonb_object_agg(NULL::text, 1)`,
+  `SELECT json_agg(t) FROM (SELECT x, x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC, x) AS t`,
+  `SELECT jsonb_agg(t.y) FROM (SELECT DISTINCT x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC) AS t`,
+  // Rows of a correlated subquery that is sorted.
+  `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT o.x AS v0 FROM generate_series(1, 2000) AS o(x)
+     WHERE o.x % 40 = c.id ORDER BY (o.x * 7919) % 1009, o.x) AS t) FROM generate_series(0, 9) AS c(id) ORDER BY c.id`,
+];
+
+test.each(JSON_QUERIES)('the same JSON: %s', async (sql) => {
+  const [mine, real] = await both(async (wire) => {
+    const messages = await wire.send('Q', sql).messages();
+    return messages
+      .filter(({ type }) => type === 'D' || type === 'E')
+      .map((one) => (one.type === 'E' ? 'error' : rowOf(one.body).map(jsonOf)));
+  });
+  expect(mine).toEqual(real);
+});
+
+const jsonOf = (cell: string | null): unknown => {
+  try {
+    return cell === null ? 'NULL' : JSON.parse(cell);
+  } catch {
+    return cell;
+  }
+};
 
 /** A statement of a random run; those that fail, too. */
 function drawStatement(random: Random): string {

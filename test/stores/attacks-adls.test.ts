@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeSas } from '#shared/storage/adls/sas.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { AZURITE_ACCOUNT } from '#test/support/azurite.ts';
-import { OTHER_STORE_MS, OTHER_STORES } from '#test/support/other-stores.ts';
+import { AZURITE_ACCOUNT, AZURITE_KEY } from '#test/support/azurite.ts';
+import { CLIENT, SECRET, startEntra, TENANT } from '#test/support/entra.ts';
+import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
+import { patience } from '#test/support/run/slowness.ts';
 import { sendRaw, type Outcome, type Sent } from '../bucket/store-ways.ts';
 import { BESIDE, Lake, OWN, placesStayTheirs, type Attack, type Permission } from './lake.ts';
 
@@ -13,15 +16,19 @@ import { BESIDE, Lake, OWN, placesStayTheirs, type Attack, type Permission } fro
 let store: Awaited<ReturnType<(typeof OTHER_STORES)['adls']>>;
 let lake: Lake;
 
-beforeAll(async () => {
-  store = await OTHER_STORES.adls();
-  lake = await Lake.start(store);
-  await store.azurite.makeContainer('elsewhere');
-  const root = store.root.replace('warehouse@', 'elsewhere@');
-  const credential = store.azurite.credential('elsewhere');
-  await openStorage(root, credential).write(`${root}/data/one`, Buffer.from('elsewhere'));
-}, OTHER_STORE_MS);
-afterAll(() => lake?.[Symbol.asyncDispose]());
+/** The same store, of which the catalog has no key: it asks for user delegation keys as a client of Microsoft's directory. */
+async function byDelegation(of: OtherStore): Promise<OtherStore> {
+  await using started = new AsyncDisposableStack();
+  started.use(of);
+  const { endpoint } = started.use(await startEntra());
+  const key = { kind: 'adls', tenantId: TENANT, clientId: CLIENT, clientSecret: SECRET };
+  const bucket = {
+    settings: { ...of.bucket.settings, 'sts-endpoint': endpoint },
+    key: { document: JSON.stringify(key) },
+  };
+  const all = started.move();
+  return { ...of, bucket, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
 
 const at = (place: string, query = ''): string => `/${AZURITE_ACCOUNT}${place}?${query}${query === '' ? '' : '&'}{sas}`;
 const own = (query = '', name = 'one'): string => at(`/warehouse/${OWN}/data/${name}`, query);
@@ -110,31 +117,138 @@ const send = async (sent: Sent, by: Permission): Promise<Outcome> => {
   });
 };
 
-test('what must work works', async () => {
-  const ok = async (by: Permission, sent: Sent): Promise<string> => {
-    const { status, body } = await send(sent, by);
-    expect(status, `${sent.method} ${sent.target}: ${body}`).toBeLessThan(300);
-    return body;
-  };
-  const odd = own('', 'd%3D2020%252F01%20a%2Bb/%C3%BC%20%281%29');
-  await ok('write', put(odd, WHOLE, 'text'));
-  expect(await ok('read', { method: 'GET', target: odd })).toBe('text');
-  expect(await ok('read', { method: 'GET', target: odd, headers: { 'x-ms-range': 'bytes=1-2' } })).toBe('ex');
-  const listed = `restype=container&comp=list&prefix=${encodeURIComponent(`${OWN}/`)}`;
-  expect(await ok('read', { method: 'GET', target: at('/warehouse', listed) })).toContain(`${OWN}/data/one`);
-  await ok('write', put(own('', 'copied'), { 'x-ms-copy-source': `${store.azurite.endpoint}${own()}` }));
-  expect(await ok('read', { method: 'GET', target: own('', 'copied') })).toBe('orders');
-  for (const target of [odd, own('', 'copied')]) await ok('write', { method: 'DELETE', target });
-});
+/** Other values that somebody would like a field to have. */
+const OTHER_VALUES: Readonly<Record<string, readonly string[]>> = {
+  sv: ['2018-11-09', '2020-12-06', '2026-02-06'],
+  spr: ['https,http', 'http'],
+  st: ['2020-01-01T00:00:00Z'],
+  se: ['2099-01-01T00:00:00Z'],
+  sr: ['b', 'd', 'bs', 'bv'],
+  sp: ['racwdl', 'r', 'l', 'racwdxltmeop'],
+  ske: ['2099-01-01T00:00:00Z'],
+  skt: ['2020-01-01T00:00:00Z'],
+  skv: ['2018-11-09'],
+  sks: ['q', 'f'],
+};
+/** Fields that this signature does not have. */
+const ADDED: Readonly<Record<string, string>> = {
+  si: 'policy',
+  sip: '0.0.0.0-255.255.255.255',
+  rscc: 'no-cache',
+  rscd: 'attachment',
+  rsce: 'gzip',
+  rscl: 'en',
+  rsct: 'text%2Fhtml',
+  ses: 'scope',
+  sr: 'b',
+  sp: 'racwdl',
+  se: '2099-01-01T00%3A00%3A00Z',
+};
 
-test('every attack is refused', async () => {
-  expect(await lake.succeeding(attacks(), send)).toEqual([]);
-});
+describe.each(['the key of the account', 'a user delegation key'])('signatures by %s', (by) => {
+  const isDelegated = by === 'a user delegation key';
 
-placesStayTheirs(() => lake, {
-  ofOthers: `abfss://elsewhere@${AZURITE_ACCOUNT}.dfs.core.windows.net/data`,
-  spellings: ['abfs', 'wasb', 'wasbs'].map((scheme) => {
-    const host = scheme === 'abfs' ? 'dfs' : 'blob';
-    return `${scheme}://warehouse@${AZURITE_ACCOUNT}.${host}.core.windows.net/${BESIDE}`;
-  }),
+  beforeAll(async () => {
+    store = await OTHER_STORES.adls();
+    lake = await Lake.start(isDelegated ? await byDelegation(store) : store);
+    await store.azurite.makeContainer('elsewhere');
+    const root = store.root.replace('warehouse@', 'elsewhere@');
+    const credential = store.azurite.credential('elsewhere');
+    await openStorage(root, credential).write(`${root}/data/one`, Buffer.from('elsewhere'));
+  }, OTHER_STORE_MS);
+  afterAll(() => lake?.[Symbol.asyncDispose]());
+
+  test('what must work works', async () => {
+    const ok = async (by: Permission, sent: Sent): Promise<string> => {
+      const { status, body } = await send(sent, by);
+      expect(status, `${sent.method} ${sent.target}: ${body}`).toBeLessThan(300);
+      return body;
+    };
+    const odd = own('', 'd%3D2020%252F01%20a%2Bb/%C3%BC%20%281%29');
+    await ok('write', put(odd, WHOLE, 'text'));
+    expect(await ok('read', { method: 'GET', target: odd })).toBe('text');
+    expect(await ok('read', { method: 'GET', target: odd, headers: { 'x-ms-range': 'bytes=1-2' } })).toBe('ex');
+    const listed = `restype=container&comp=list&prefix=${encodeURIComponent(`${OWN}/`)}`;
+    expect(await ok('read', { method: 'GET', target: at('/warehouse', listed) })).toContain(`${OWN}/data/one`);
+    await ok('write', put(own('', 'copied'), { 'x-ms-copy-source': `${store.azurite.endpoint}${own()}` }));
+    expect(await ok('read', { method: 'GET', target: own('', 'copied') })).toBe('orders');
+    for (const target of [odd, own('', 'copied')]) await ok('write', { method: 'DELETE', target });
+  });
+
+  test('every attack is refused', async () => {
+    expect(await lake.succeeding(attacks(), send)).toEqual([]);
+  });
+
+  placesStayTheirs(() => lake, {
+    ofOthers: `abfss://elsewhere@${AZURITE_ACCOUNT}.dfs.core.windows.net/data`,
+    spellings: ['abfs', 'wasb', 'wasbs'].map((scheme) => {
+      const host = scheme === 'abfs' ? 'dfs' : 'blob';
+      return `${scheme}://warehouse@${AZURITE_ACCOUNT}.${host}.core.windows.net/${BESIDE}`;
+    }),
+  });
+
+  const withSas = (sas: string, method: 'GET' | 'PUT' = 'GET'): Promise<Outcome> =>
+    sendRaw(store.azurite.endpoint, {
+      method,
+      target: own().replace('{sas}', sas),
+      headers: { 'x-ms-version': '2022-11-02', ...(method === 'PUT' ? WHOLE : {}) },
+      ...(method === 'PUT' ? { body: 'evil' } : {}),
+    });
+
+  test('a signature of which a field is altered, added or left out opens nothing', async () => {
+    const sas = (await lake.config('orders', lake.tokens.read))['adls.sas-token'] ?? '';
+    expect((await withSas(sas)).body).toBe('orders');
+    const fields = [...new URLSearchParams(sas)];
+    const names = fields.map(([name]) => name);
+    expect(names).toEqual(expect.arrayContaining(['sv', 'spr', 'st', 'se', 'sr', 'sp', 'sig']));
+    if (isDelegated) expect(names).toEqual(expect.arrayContaining(['skoid', 'sktid', 'skt', 'ske', 'sks', 'skv']));
+    const text = (pairs: readonly (readonly [string, string])[]): string =>
+      pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+    const altered = (name: string, value: string): string =>
+      text(fields.map((field) => (field[0] === name ? [name, value] : field)));
+    const forged: Record<string, string> = {};
+    for (const [name, value] of fields) {
+      forged[`without ${name}`] = text(fields.filter((field) => field[0] !== name));
+      for (const other of OTHER_VALUES[name] ?? [value.replace(/^./, (char) => (char === 'a' ? 'b' : 'a'))]) {
+        if (other !== value) forged[`${name}=${other}`] = altered(name, other);
+      }
+    }
+    for (const [name, value] of Object.entries(ADDED)) forged[`with ${name}`] = `${sas}&${name}=${value}`;
+    for (const [what, other] of Object.entries(forged)) {
+      const read = await withSas(other);
+      expect(read.status, what).toBeGreaterThanOrEqual(400);
+      expect(read.body, what).not.toContain('orders');
+      expect((await withSas(other, 'PUT')).status, what).toBeGreaterThanOrEqual(400);
+    }
+    expect(await lake.textAt(`${OWN}/data/one`)).toBe('orders');
+  });
+
+  test('a signature that has ended, or that does not hold yet, opens nothing', async () => {
+    const sas = (await lake.config('orders', lake.tokens.read))['adls.sas-token'] ?? '';
+    const given = new URLSearchParams(sas);
+    const [starts, ends] = ['st', 'se'].map((name) => Date.parse(given.get(name) ?? ''));
+    expect(starts).toBeLessThan(Date.now());
+    expect(ends).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    // As the catalog makes them, but for the times.
+    const signed = (fromMs: number, untilMs: number): string =>
+      makeSas(
+        { kind: 'account', key: AZURITE_KEY },
+        {
+          account: AZURITE_ACCOUNT,
+          container: 'warehouse',
+          resource: 'container',
+          path: '',
+          permissions: 'rl',
+          isPlain: false,
+          startsAtMs: Date.now() + fromMs,
+          expiresAtMs: Date.now() + untilMs,
+        },
+      );
+    expect((await withSas(signed(-60_000, 60_000))).body).toBe('orders');
+    expect((await withSas(signed(-60_000, -2_000))).status).toBe(403);
+    expect((await withSas(signed(30_000, 60_000))).status).toBe(403);
+    const brief = signed(-60_000, 2_000);
+    expect((await withSas(brief)).status).toBe(200);
+    await expect.poll(async () => (await withSas(brief)).status, { timeout: patience(10_000) }).toBe(403);
+  });
 });

@@ -1,76 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAzurite, AZURITE_ACCOUNT, AZURITE_KEY, type Azurite } from '#test/support/azurite.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { errorOf } from '#test/support/catalog-requests.ts';
+import { CLIENT, SECRET, startEntra, TENANT, type Entra } from '#test/support/entra.ts';
 import { startGoogle, type Google } from '#test/support/google.ts';
 import { OTHER_STORE_MS } from '#test/support/other-stores.ts';
-
-/**
- * A directory of Microsoft's that knows one client of one tenant, and the metadata server of a machine of Azure. As the address of an account
- * it gives nobody a user delegation key, as where an identity lacks the role for it, and takes no signature, as where one does not hold yet.
- */
-type Entra = AsyncDisposable & { readonly endpoint: string; aheadMs: number; isMachine: boolean };
-
-const [TENANT, CLIENT, SECRET] = ['tenant-1', 'client-1', 'the-secret-of-the-client'];
-
-async function startEntra(): Promise<Entra> {
-  const server = createServer((incoming, answer) => {
-    void (async () => {
-      let text = '';
-      for await (const chunk of incoming) text += String(chunk);
-      const form = new URLSearchParams(text);
-      answer.setHeader('date', new Date(Date.now() + entra.aheadMs).toUTCString());
-      const refuse = (code: string): void =>
-        void answer.writeHead(401).end(JSON.stringify({ error_description: `${code}: ${form.get('client_secret')}` }));
-      if (incoming.url?.includes('comp=userdelegationkey') === true) {
-        const code = 'AuthorizationPermissionMismatch';
-        const text = `<Error><Code>${code}</Code><Message>${incoming.headers.authorization}</Message></Error>`;
-        return void answer.writeHead(403, { 'x-ms-error-code': code }).end(text);
-      }
-      if (incoming.url?.startsWith(`/${AZURITE_ACCOUNT}/`) === true) {
-        return void answer.writeHead(403, { 'x-ms-error-code': 'AuthenticationFailed' }).end();
-      }
-      const isMachine = incoming.url?.startsWith('/metadata/identity/') === true;
-      if (isMachine && (!entra.isMachine || incoming.headers['metadata'] !== 'true')) return refuse('none');
-      if (!isMachine && !incoming.url?.startsWith(`/${TENANT}/`)) return refuse('AADSTS90002');
-      if (!isMachine && form.get('client_id') !== CLIENT) return refuse('AADSTS700016');
-      if (!isMachine && form.get('client_secret') !== SECRET) return refuse('AADSTS7000215');
-      answer.end(JSON.stringify({ access_token: azureToken(), expires_in: 3_600 }));
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const entra: Entra = {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    aheadMs: 0,
-    isMachine: false,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-  return entra;
-}
-
-/** A token that Azurite takes: it reads the claims, and no signature. */
-function azureToken(): string {
-  const now = Math.floor(Date.now() / 1_000);
-  const claims = {
-    aud: 'https://storage.azure.com',
-    iss: 'https://sts.windows.net/ab1f708d-50f6-404c-a006-d71b2ac7a606/',
-    tid: 'ab1f708d-50f6-404c-a006-d71b2ac7a606',
-    oid: '23657296-5cd5-45b0-a809-d972a7f4dfe1',
-    iat: now,
-    nbf: now - 60,
-    exp: now + 3_600,
-  };
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  return `${part({ alg: 'RS256', typ: 'JWT' })}.${part(claims)}.c2lnbmF0dXJl`;
-}
 
 let google: Google;
 let azurite: Azurite;
@@ -160,6 +97,11 @@ describe('Google Cloud Storage', () => {
     ['a key that is none', () => ({ ...account(), privateKey: 'no key' }), 'private_key is no RSA key'],
     ['an account that Google does not know', () => ({ ...account(), clientEmail: 'other@x' }), 'invalid_grant'],
     ['settings of another store', () => account(), 'unknown settings: region', { region: 'x' }],
+    [
+      'a key of another store',
+      () => ({ kind: 'adls', accountKey: AZURITE_KEY }),
+      'of another store: expected the file of a service account of Google',
+    ],
   ])(
     '%s is said in one line, without the secret',
     async (_what, key, expected, settings?: { readonly region: string }) => {
@@ -196,6 +138,7 @@ describe('Azure storage', () => {
     ['a wrong client', { ...client, clientId: 'other' }, 'the tenant has no such client'],
     ['a wrong secret', { ...client, clientSecret: `${SECRET}-2` }, 'the client’s secret is wrong'],
     ['a key that is none', { accountKey: '!' }, 'account_key is not in base64'],
+    ['a tenant that is no name', { ...client, tenantId: '../x' }, 'tenant_id is no id or domain of a directory'],
   ])('%s is said in one line, without the secret', async (_what, key, expected) => {
     const problem = await problemOf('adls', key);
     expect(problem).toContain(expected);

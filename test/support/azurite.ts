@@ -28,6 +28,12 @@ export type Azurite = AsyncDisposable & {
   /** The authority of its certificate: processes that call it have it in `NODE_EXTRA_CA_CERTS`. */
   readonly caFile: string;
   makeContainer(name: string): Promise<void>;
+  /**
+   * Stops the process, so that nothing is answered until `resume`. It writes its index down now and then: one that is killed forgets objects
+   * whose requests it has answered, as no store does, and one that is asked to end waits for its clients.
+   */
+  pause(): void;
+  resume(): void;
   /** A signature for a whole container by the account's key. */
   credential(container: string, permissions?: string): AdlsCredential;
 };
@@ -84,7 +90,15 @@ export async function startAzurite(): Promise<Azurite> {
     throw error;
   }
   const make = (name: string): Promise<void> => makeContainer(endpoint, name, performance.now());
-  return { endpoint, caFile, credential, makeContainer: make, [Symbol.asyncDispose]: stop };
+  return {
+    endpoint,
+    caFile,
+    credential,
+    makeContainer: make,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 /** Makes a container by a request with the account's key, which no signature can; again until the server is there. */

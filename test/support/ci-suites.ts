@@ -122,6 +122,7 @@ export const DEEP_SUITES: readonly string[] = [
   'test/bucket/java-and-botocore.test.ts',
   'test/bucket/ranges.test.ts',
   'test/bucket/rest-kit.test.ts',
+  'test/bucket/stage-faults.test.ts',
   'test/clients/console-kills.test.ts',
   'test/clients/console-standby.test.ts',
   'test/clients/iceberg-tables.test.ts',

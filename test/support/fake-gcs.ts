@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -21,6 +21,10 @@ export const GCS_BUILD_MS = 900_000;
 export type FakeGcs = AsyncDisposable & {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
+  /** Ends the process, which forgets uploads that are not complete, and nothing else. */
+  kill(): Promise<void>;
+  /** Starts it again over the same objects. */
+  start(): Promise<void>;
 };
 
 let built: Promise<string> | undefined;
@@ -53,26 +57,40 @@ export async function startFakeGcs(publicHost: string): Promise<FakeGcs> {
   const port = await freePort();
   const own = ['-host', '127.0.0.1', '-port', String(port), '-scheme', 'http', '-log-level', 'error'];
   const names = ['-public-host', publicHost, '-external-url', `http://${publicHost}`];
-  const child = spawn(program, [...own, ...names, '-backend', 'filesystem', '-filesystem-root', folder], {
-    stdio: 'ignore',
-  });
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
+  const endpoint = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const kill = async (): Promise<void> => {
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
       const closed = once(child, 'close');
       child.kill('SIGKILL');
       await closed;
     }
+  };
+  const start = async (): Promise<void> => {
+    child = spawn(program, [...own, ...names, '-backend', 'filesystem', '-filesystem-root', folder], {
+      stdio: 'ignore',
+    });
+    await untilHealthy(endpoint);
+  };
+  const stop = async (): Promise<void> => {
+    await kill();
     await rm(folder, { recursive: true, force: true });
   };
-  const endpoint = `http://127.0.0.1:${port}`;
+  try {
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { endpoint, kill, start, [Symbol.asyncDispose]: stop };
+}
+
+async function untilHealthy(endpoint: string): Promise<void> {
   const endMs = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const answer = await fetch(`${endpoint}/_internal/healthcheck`).catch(() => undefined);
-    if (answer?.ok === true) return { endpoint, [Symbol.asyncDispose]: stop };
-    if (performance.now() > endMs) {
-      await stop();
-      throw new Error(`fake-gcs-server is not ready after ${START_TIMEOUT_MS} ms`);
-    }
+    if (answer?.ok === true) return;
+    if (performance.now() > endMs) throw new Error(`fake-gcs-server is not ready after ${START_TIMEOUT_MS} ms`);
     await sleep(50);
   }
 }

@@ -38,6 +38,11 @@ const escaped = (text: string): string => text.replaceAll(/[<>&]/g, (char) => `&
 export class XmlUploads {
   readonly #uploads = new Map<string, Upload>();
 
+  /** Uploads that have parts and were not ended. */
+  get open(): number {
+    return [...this.#uploads.values()].filter(({ parts }) => parts.size > 0).length;
+  }
+
   /** @param put makes an object @returns undefined for a request that is of no upload */
   async answer(
     { method, url, headers, body }: UploadRequest,

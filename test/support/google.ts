@@ -3,6 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { startFakeGcs } from './fake-gcs.ts';
 import { askedHeaders, isSigned, signatureProblem } from './google-signatures.ts';
+import { ResumableUploads, type StoreAnswer } from './google-resumable.ts';
 import { XmlUploads } from './google-uploads.ts';
 import { parseCondition, type Condition, type ConditionRequest } from './cel-condition.ts';
 
@@ -31,6 +32,11 @@ export type Google = AsyncDisposable & {
   takeExchanges(): number;
   /** Tokens are given for another boundary than the one that came: all of the bucket, to write. */
   setWide(isWide: boolean): void;
+  /** Uploads of both APIs of which parts have come, that are no objects yet, and that nobody has ended. */
+  openUploads(): number;
+  /** Ends the store, which forgets such uploads; the token service stays. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
 };
 
 type Rule = { readonly bucket: string; readonly writes: boolean; readonly reads: boolean; readonly allows: Condition };
@@ -63,6 +69,9 @@ export async function startGoogle(): Promise<Google> {
       google.exchanges = 0;
       return exchanges;
     },
+    openUploads: () => google.openUploads(),
+    kill: () => store.kill(),
+    start: () => store.start(),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -76,8 +85,7 @@ class GoogleServer {
   exchanges = 0;
   readonly secrets: string[] = [];
   readonly #grants = new Map<string, Grant>();
-  /** Bytes of resumable uploads that have come. */
-  readonly #uploads = new Map<string, number>();
+  readonly #sessions = new ResumableUploads();
   readonly #parts = new XmlUploads();
   readonly #keys = generateKeyPairSync('rsa', {
     modulusLength: 2_048,
@@ -130,9 +138,7 @@ class GoogleServer {
   }
 
   async #handle(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+    const body = await bytesOf(incoming as AsyncIterable<Buffer>);
     const url = new URL(incoming.url ?? '/', `http://${this.host}`);
     answer.setHeader('date', new Date(Date.now() + this.aheadMs).toUTCString());
     if (url.pathname === '/token') return this.#giveToken(new URLSearchParams(body.toString()), answer);
@@ -145,7 +151,7 @@ class GoogleServer {
     if (!isAllowed(grant, incoming.method ?? '', url, body)) return refuse(answer, 403, 'forbidden');
     if (hasDots(url)) return refuse(answer, 404, 'notFound');
     if (await this.#answerUpload(incoming, body, answer)) return;
-    if (this.#hasPart(url, incoming, answer)) return;
+    if (this.#sessions.answer(url, incoming, answer)) return;
     await this.#forward(incoming, body, answer);
   }
 
@@ -228,18 +234,8 @@ class GoogleServer {
     json(answer, 200, { access_token, expires_in: Math.floor(this.lifeMs / 1_000), token_type: 'Bearer' });
   }
 
-  /** A part that has come already is not taken twice, as in Google's store; fake-gcs-server would put it behind itself. */
-  #hasPart(url: URL, incoming: IncomingMessage, answer: ServerResponse): boolean {
-    const id = url.searchParams.get('upload_id');
-    const [, first, last] = /^bytes (\d+)-(\d+)\//.exec(incoming.headers['content-range'] ?? '') ?? [];
-    if (id === null || first === undefined) return false;
-    const bytes = this.#uploads.get(id) ?? 0;
-    if (Number(first) < bytes) {
-      answer.writeHead(308, { range: `bytes=0-${bytes - 1}`, 'content-length': 0 }).end();
-      return true;
-    }
-    this.#uploads.set(id, Number(last) + 1);
-    return false;
+  openUploads(): number {
+    return this.#sessions.open + this.#parts.open;
   }
 
   async #forward(
@@ -250,25 +246,36 @@ class GoogleServer {
   ): Promise<void> {
     const { hostname, port } = new URL(this.upstream);
     const { authorization: _authorization, ...headers } = incoming.headers;
-    await new Promise<void>((resolve, reject) => {
-      const request = httpRequest(
-        {
-          hostname,
-          port,
-          method: incoming.method,
-          path: incoming.url,
-          // It compares the host with its public one.
-          headers: { ...headers, host: this.host, 'content-length': body.length },
-        },
-        (given) => {
-          const { date: _date, ...rest } = given.headers;
-          answer.writeHead(given.statusCode ?? 500, { ...rest, ...asked });
-          given.pipe(answer).on('finish', resolve).on('error', reject);
-        },
-      );
-      request.on('error', reject).end(body);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<StoreAnswer>();
+    const request = httpRequest(
+      {
+        hostname,
+        port,
+        method: incoming.method,
+        path: incoming.url,
+        // It compares the host with its public one.
+        headers: { ...headers, host: this.host, 'content-length': body.length },
+      },
+      (given) => {
+        bytesOf(given as AsyncIterable<Buffer>).then(
+          (bytes) => resolve({ status: given.statusCode ?? 500, headers: given.headers, body: bytes }),
+          reject,
+        );
+      },
+    );
+    request.on('error', reject).end(body);
+    const given = await promise;
+    this.#sessions.note(new URL(incoming.url ?? '/', `http://${this.host}`), headers['content-range'] ?? '', given);
+    const { date: _date, 'transfer-encoding': _encoding, ...rest } = given.headers;
+    const length = incoming.method === 'HEAD' ? {} : { 'content-length': given.body.length };
+    answer.writeHead(given.status, { ...rest, ...length, ...asked }).end(given.body);
   }
+}
+
+async function bytesOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** @throws on a boundary that Google's service would refuse */

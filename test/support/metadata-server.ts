@@ -12,16 +12,17 @@ type InstanceKey = {
 export type MetadataServer = AsyncDisposable & {
   /** Variables of a process that runs on the instance. */
   readonly environment: Readonly<Record<string, string>>;
-  give(key: InstanceKey): void;
+  /** null = none from now on. */
+  give(key: InstanceKey | null): void;
 };
 
 const ROLES = '/latest/meta-data/iam/security-credentials/';
 
 export async function startMetadataServer(): Promise<MetadataServer> {
-  let key: InstanceKey | undefined;
+  let key: InstanceKey | null = null;
   const server = createServer((request, response) => {
     if (request.url === '/latest/api/token') return void response.end('token');
-    if (key === undefined || request.headers['x-aws-ec2-metadata-token'] !== 'token') {
+    if (key === null || request.headers['x-aws-ec2-metadata-token'] !== 'token') {
       response.statusCode = 404;
       return void response.end();
     }

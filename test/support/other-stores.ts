@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccessKeyInput } from '#proto/generated/skein/catalog/v1/AccessKey.ts';
 import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
+import { AdlsClient } from '#shared/storage/adls/adls-client.ts';
+import { adlsPlace } from '#shared/storage/adls/adls-place.ts';
 import { readKeyFile } from '#shared/storage/key-file.ts';
-import type { StoreCredential } from '#shared/storage/credential.ts';
+import type { AdlsCredential, StoreCredential } from '#shared/storage/credential.ts';
+import { elements, readXml } from '#shared/storage/object/read-xml.ts';
 import { AZURITE_ACCOUNT, AZURITE_KEY, startAzurite, type Azurite } from './azurite.ts';
 import { GCS_BUILD_MS } from './fake-gcs.ts';
 import { NPM_INSTALL_MS } from './npm-folder.ts';
@@ -26,6 +29,16 @@ export type OtherStore = AsyncDisposable & {
   readonly longLived: string;
   /** Texts that no log, error or history may hold; they grow while keys are given. */
   secrets(): readonly string[];
+  /** Ends the store's process, or stops it where a killed one would forget objects; `start` brings it back. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Objects of which parts have come that nobody has made an object or ended. */
+  openUploads(): Promise<number>;
+  /**
+   * An upload of Skein's that is not to be an object is ended by Skein, which finds that of a writer that has died, too; by its writer alone; or by
+   * the store, after a week.
+   */
+  readonly endsUploads: 'skein' | 'writer' | 'store';
 };
 
 export const OTHER_STORE_MS = Math.max(GCS_BUILD_MS, NPM_INSTALL_MS);
@@ -46,6 +59,10 @@ export const OTHER_STORES = {
       credential: { kind: 'gcs', token, endpoint, expiresAtMs: null },
       longLived: google.keyText,
       secrets: () => google.secrets,
+      kill: () => google.kill(),
+      start: () => google.start(),
+      openUploads: () => Promise.resolve(google.openUploads()),
+      endsUploads: 'writer',
       [Symbol.asyncDispose]: () => all.disposeAsync(),
     };
   },
@@ -63,10 +80,26 @@ export const OTHER_STORES = {
       credential: azurite.credential('warehouse'),
       longLived: AZURITE_KEY,
       secrets: () => [AZURITE_KEY, 'sig='],
+      kill: async () => azurite.pause(),
+      start: async () => azurite.resume(),
+      openUploads: () => uncommitted(azurite.credential('warehouse')),
+      endsUploads: 'store',
       [Symbol.asyncDispose]: () => all.disposeAsync(),
     };
   },
 } as const satisfies Readonly<Record<string, () => Promise<OtherStore>>>;
+
+/** Objects of a container that have blocks and are none yet. */
+async function uncommitted(credential: AdlsCredential): Promise<number> {
+  const client = new AdlsClient(credential);
+  const place = adlsPlace(`abfss://warehouse@${AZURITE_ACCOUNT}.dfs.core.windows.net`);
+  const names = async (include: Readonly<Record<string, string>>): Promise<number> => {
+    const query = { restype: 'container', comp: 'list', maxresults: '5000', ...include };
+    const { body } = await client.send({ method: 'GET', place, query });
+    return elements(readXml(body), 'EnumerationResults', 'Blobs', 'Blob').length;
+  };
+  return (await names({ include: 'uncommittedblobs' })) - (await names({}));
+}
 
 const keyInput = (file: string): AccessKeyInput => ({ document: JSON.stringify(readKeyFile(file)) });
 

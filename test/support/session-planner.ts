@@ -13,7 +13,7 @@ export async function sessionPlanner(): Promise<Planner> {
     plan: async (request) => parseJson(printReply(await session.plan(request), request)) as unknown as PlanReply,
     bind: (request) => session.bind(request),
     translate: async ({ sql, dialect }) => translateForeign(sql, dialect),
-    postgres: ({ sql, values }) => translatePostgres(sql, values),
+    postgres: translatePostgres,
     compare: (request) => session.compare(request),
     describe: (request) => session.describe(request),
     checkParts: (parts) => session.checkParts(parts),

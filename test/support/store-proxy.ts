@@ -32,7 +32,7 @@ export type StoreCounts = {
   readonly keys: number;
 };
 
-/** A proxy before a store that counts, delays, limits and breaks; the lives of keys are those of an S3 server. */
+/** A proxy before a store that counts, delays, limits and breaks; the lives of keys are those that the store has told. */
 export type StoreProxy = AsyncDisposable & {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
@@ -74,13 +74,31 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
   };
   const happens = (share: number | undefined): boolean => random() < (share ?? 0);
 
+  /** How a request is refused whose key has ended. Keys of Azure come from nowhere: one is new that was not seen before. */
+  const endedKey = ({ headers, url = '' }: IncomingMessage): readonly [number, string] | undefined => {
+    const isOver = (id: string): boolean => Date.now() > (keys.get(id) ?? Infinity);
+    const signature = /[?&]sig=([^&]+)/.exec(url)?.[1];
+    if (signature !== undefined) {
+      if (!keys.has(signature)) {
+        keys.set(signature, keyLifeMs === null ? Infinity : Date.now() + keyLifeMs);
+        secrets.push(signature);
+        counts.keys += 1;
+      }
+      return isOver(signature) ? [403, 'AuthenticationFailed'] : undefined;
+    }
+    const [, token] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
+    if (token !== undefined) return isOver(token) ? [401, 'AuthenticationRequired'] : undefined;
+    const [, id = ''] = /Credential=([^/]+)\//.exec(headers.authorization ?? '') ?? [];
+    return isOver(id) ? [403, 'ExpiredToken'] : undefined;
+  };
+
   const handle = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     counts.requests += 1;
     const body = await bodyOf(incoming);
     if (faults.delayMs !== undefined) await sleep(faults.delayMs);
     await pace(body.length);
-    const keyId = /Credential=([^/]+)\//.exec(incoming.headers.authorization ?? '')?.[1] ?? '';
-    if (Date.now() > (keys.get(keyId) ?? Infinity)) return refuse(answer, 403, 'ExpiredToken');
+    const ended = endedKey(incoming);
+    if (ended !== undefined) return refuse(answer, ...ended);
     if (happens(faults.refused)) {
       counts.faults += 1;
       return refuse(answer, 503, 'SlowDown');
@@ -93,6 +111,9 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
         ...[/<SecretAccessKey>([^<]+)/, /<SessionToken>([^<]+)/].flatMap((one) => one.exec(text)?.[1] ?? []),
       );
       bytes = moveExpiration(bytes, { keys, lifeMs: keyLifeMs });
+      counts.keys += 1;
+    } else if (incoming.url === '/v1/token') {
+      bytes = shortenToken(bytes, { keys, lifeMs: keyLifeMs, secrets });
       counts.keys += 1;
     } else if (incoming.method === 'GET') {
       counts.reads += 1;
@@ -162,7 +183,7 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
 }
 
 function refuse(answer: ServerResponse, status: number, code: string): void {
-  answer.writeHead(status, { 'content-type': 'application/xml' });
+  answer.writeHead(status, { 'content-type': 'application/xml', 'x-ms-error-code': code });
   answer.end(`<Error><Code>${code}</Code><Message>by the test</Message></Error>`);
 }
 
@@ -201,6 +222,22 @@ function moveExpiration(
   keys.set(id, endsMs);
   if (lifeMs === null) return body;
   return Buffer.from(text.replace(/<Expiration>[^<]*</, `<Expiration>${new Date(endsMs).toISOString()}<`));
+}
+
+/** The same for a token of Google's for some folders. */
+function shortenToken(
+  body: Buffer,
+  {
+    keys,
+    lifeMs,
+    secrets,
+  }: { readonly keys: Map<string, number>; readonly lifeMs: number | null; readonly secrets: string[] },
+): Buffer {
+  const given = JSON.parse(body.toString()) as { readonly access_token?: string };
+  if (given.access_token === undefined) return body;
+  secrets.push(given.access_token);
+  keys.set(given.access_token, lifeMs === null ? Infinity : Date.now() + lifeMs);
+  return lifeMs === null ? body : Buffer.from(JSON.stringify({ ...given, expires_in: Math.floor(lifeMs / 1_000) }));
 }
 
 /** Numbers in [0, 1) that are the same for the same seed (mulberry32). */

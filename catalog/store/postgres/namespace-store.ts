@@ -102,6 +102,16 @@ export async function listNamespaces(
   return (await query.execute()).map(({ path }) => path);
 }
 
+type ListedNamespace = {
+  readonly path: NamespacePath;
+  readonly owner: string | null;
+  readonly comment: string | null;
+  readonly oid: number;
+};
+
+/** Longest part of a comment that lists have: a page of them stays small. */
+const COMMENT_CHARACTERS = 4_096;
+
 /**
  * Lists the namespaces of all levels, each before those below it; with a name only those that people read so, without case. `page.after` is
  * the path of one (`joinPath`).
@@ -110,11 +120,12 @@ export async function listAllNamespaces(
   db: Database,
   catalogId: string,
   page: Page & { readonly name?: string },
-): Promise<{ readonly path: NamespacePath; readonly owner: string | null; readonly oid: number }[]> {
+): Promise<ListedNamespace[]> {
   const owner = sql<string | null>`properties->>'owner'`.as('owner');
+  const comment = sql<string | null>`left(properties->>'comment', ${COMMENT_CHARACTERS})`.as('comment');
   let query = db
     .selectFrom('namespace')
-    .select(['path', 'oid', owner])
+    .select(['path', 'oid', owner, comment])
     .where('catalog_id', '=', catalogId)
     .orderBy('path');
   if (page.name !== undefined) {
@@ -126,9 +137,9 @@ export async function listAllNamespaces(
   }
   if (page.after !== undefined) query = query.where('path', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
-  return (await query.execute()).map(({ path, owner: its, oid }) => ({
+  return (await query.execute()).map(({ path, oid, ...others }) => ({
+    ...others,
     path: splitPath(path),
-    owner: its,
     oid: Number(oid),
   }));
 }

@@ -5,6 +5,7 @@ import { readArray, readBytes } from '../../arrival/postgres/read-text.ts';
 import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import { applyEdits, type ParameterEdit } from '../../statement/bind-parameters.ts';
 import { DerivedText } from '../../statement/derived-text.ts';
+import { JSON_CALLS, jsonCalls } from './json-calls.ts';
 import { UNNEST_IN_FROM, unnestLists } from './unnest-lists.ts';
 
 /** Texts that drivers write for values of bytea and of arrays, which the engine reads in another way: `'\x00ff'::bytea`, `'{1,2}'::int[]`. */
@@ -26,13 +27,14 @@ export const withDriverLiterals = (sql: string, edits: readonly ParameterEdit[])
   edits.length === 0 ? DerivedText.whole(sql) : applyEdits(sql, edits);
 
 /** Whether a statement may have such a text: a short look at a long one. */
-export const mayHaveLiterals = (sql: string): boolean => WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql);
+export const mayHaveLiterals = (sql: string): boolean =>
+  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || JSON_CALLS.test(sql);
 
 /** The changes that `readDriverLiterals` makes, in their order. */
 export function driverLiterals(sql: string): readonly ParameterEdit[] {
-  const lists = unnestLists(sql);
+  const calls = [...unnestLists(sql), ...jsonCalls(sql)];
   const texts = literalEdits(sql);
-  return lists.length === 0 ? texts : [...lists, ...texts].toSorted((a, b) => a.start - b.start);
+  return calls.length === 0 ? texts : [...calls, ...texts].toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
 function literalEdits(sql: string): readonly ParameterEdit[] {

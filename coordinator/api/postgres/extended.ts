@@ -7,7 +7,7 @@ import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import { Portals } from './portals.ts';
-import { castParameters } from './cast-parameters.ts';
+import { castParameters, castTypes } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
@@ -20,6 +20,12 @@ import type { WireWriter } from './wire-writer.ts';
 /** Longest text, in characters, that is looked at whether it inserts one row. */
 const ONE_ROW_MAX = 64 * 1024;
 
+/** Types of texts that clients declare: text, bpchar, varchar, and unknown. */
+const TEXTS: ReadonlySet<number> = new Set([25, 1042, 1043, 705]);
+const NO_CASTS: ReadonlyMap<number, string> = new Map();
+/** Whether a parameter that is declared so has the type to which it is cast: a text, or one without a type. */
+const takesCast = (oid: number): boolean => oid === 0 || TEXTS.has(oid);
+
 type Prepared = {
   /** The whole text of Parse. */
   readonly text: string;
@@ -29,6 +35,8 @@ type Prepared = {
   readonly description: StatementDescription | null;
   /** Numbers of the types of parameters: as declared, else as the statement takes them. */
   readonly oids: readonly number[];
+  /** The types of parameters whose texts are values of the type to which the statement casts them (`castTypes`). */
+  readonly casts: ReadonlyMap<number, string>;
   /** It is an INSERT of one row, executions of which may become one. */
   readonly insertsOneRow: boolean;
 };
@@ -108,11 +116,16 @@ export class Extended {
     const [first, second] = await this.#statements.texts.split(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
-    const types = declared.map((oid) => declaredType(oid) ?? '');
+    const casts = castTypes(sql);
+    const count = Math.max(declared.length, ...[...casts.keys()].map((i) => i + 1));
+    const types = Array.from({ length: count }, (_, i) => {
+      const oid = declared[i] ?? 0;
+      return (takesCast(oid) ? casts.get(i) : undefined) ?? declaredType(oid) ?? '';
+    });
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = oidsOf(sql, description, declared);
     const insertsOneRow = description?.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
-    const prepared = { text, sql, offset, description, oids, insertsOneRow };
+    const prepared = { text, sql, offset, description, oids, casts, insertsOneRow };
     if (name === '') this.#unnamed = prepared;
     else
       this.#parsed.set(
@@ -131,7 +144,7 @@ export class Extended {
       return length < 0 ? null : body.take(length);
     });
     const resultFormats = body.list(() => body.int16());
-    const { oids, description } = prepared;
+    const { oids, casts, description } = prepared;
     if (values.length !== oids.length) {
       throw protocolViolation(`the statement has ${oids.length} parameters, and ${values.length} came`);
     }
@@ -139,11 +152,13 @@ export class Extended {
     const forms = formatsOf(formats, values.length);
     const bound = (description?.parameters ?? []).map(({ type }, i): BoundValue => {
       const oid = oids[i] ?? 0;
+      const isCast = takesCast(oid) && casts.has(i);
       return {
         bytes: values[i] ?? null,
         oid,
-        isBinary: forms[i] === 1,
-        type: declaredType(oid) ?? printSqlType(type),
+        // The bytes of a text are the same in both forms.
+        isBinary: forms[i] === 1 && !isCast,
+        type: (isCast ? undefined : declaredType(oid)) ?? printSqlType(type),
       };
     });
     const parameters = bound.map(readParameter);
@@ -217,7 +232,7 @@ export class Extended {
     const description = await this.#statements.describe(at, types);
     const insertsOneRow = description.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
     const oids = oidsOf(sql, description, []);
-    const prepared = { ...at, description, oids, insertsOneRow };
+    const prepared = { ...at, description, oids, casts: NO_CASTS, insertsOneRow };
     this.#parsed.set(kept, prepared);
     return prepared;
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { constantText, numberNamed, numberOfText } from './casts.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
 import { join, form, words, type Sql } from './parts.ts';
+import { timeTemplate } from './to-char.ts';
 import { isPrivilegeFunction, writePrivilege } from './privileges.ts';
 import type { WritePlace, Typed } from './scope.ts';
 import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
@@ -37,6 +38,14 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
     const type = name.slice('to_'.length);
     const [value] = args.map((arg) => write(arg, place).sql);
     return { sql: numberOfText(type, value ?? words('NULL'), place), type };
+  }
+  if (name === 'to_char') return timeText(args, place, write);
+  if (name === 'extract' && schema === 'pg_catalog') return plainCall(of, { name: 'date_part', args }, place, write);
+  if (name === 'encode' && args.length === 2) return encoded(args, place, write);
+  const [object, described] = args;
+  if (name === 'obj_description' && object !== undefined && described !== undefined) {
+    const number = place.numberOf(constantText(described) ?? '');
+    if (number !== undefined) return { sql: descriptionOf(write(object, place).sql, number, place), type: 'text' };
   }
   if (schema === 'pg_catalog' && name === 'format') return formatted(args, place, write);
   if (name === 'substring' && args.length === 2) {
@@ -89,6 +98,39 @@ function matched(text: Sql, pattern: string): Typed {
   };
 }
 
+/** `obj_description(oid, 'pg_class')`: the comment on an object that a relation of a known number describes. */
+function descriptionOf(object: Sql, relation: number, place: WritePlace): Sql {
+  const d = place.fresh();
+  return form`(SELECT ${d}.description FROM pg_catalog.pg_description AS ${d} WHERE ${d}.objoid = ${object} AND ${d}.objsubid = 0 AND ${d}.classoid = ${String(relation)})`;
+}
+
+/** `to_char(time, template)`; of a number, or by a template that is computed, it is not read. */
+function timeText(args: readonly Node[], place: WritePlace, write: Write): Typed {
+  const [value, template] = args;
+  const known = template === undefined ? undefined : timeTemplate(constantText(template) ?? '"');
+  if (value === undefined || known === undefined) throw new NotRead('to_char');
+  const { sql, type } = write(value, place);
+  if (type === null || !TIMES.has(type)) throw new NotRead('to_char of what is no time');
+  // A time without a zone has no name of one.
+  const shown = type === 'timestamptz' ? known : known.replaceAll(/%[Zz]/g, '');
+  return { sql: form`strftime(${sql}, ${quoteLiteral(shown)})`, type: 'text' };
+}
+
+const TIMES: ReadonlySet<string> = new Set(['timestamptz', 'timestamp', 'date']);
+
+/** `encode(bytes, 'hex')`: the engine's function of this name makes bytes of a text. */
+function encoded([value, format]: readonly Node[], place: WritePlace, write: Write): Typed {
+  const how = format === undefined ? undefined : ENCODINGS[constantText(format) ?? ''];
+  if (value === undefined || how === undefined) throw new NotRead('encode');
+  return { sql: filled(how, [write(value, place).sql], place), type: 'text' };
+}
+
+const ENCODINGS: Readonly<Record<string, Known>> = {
+  hex: { text: 'lower(hex(CAST($1 AS BLOB)))', type: 'text' },
+  base64: { text: 'to_base64(CAST($1 AS BLOB))', type: 'text' },
+  escape: { text: 'CAST(CAST($1 AS BLOB) AS VARCHAR)', type: 'text' },
+};
+
 const AS_TEXT: Known = { text: '$1', type: 'text' };
 
 /** A call of a function of ours. */
@@ -132,6 +174,7 @@ const SPELLED: Readonly<Record<string, string>> = {
   jsonb_build_object: 'json_object',
   json_build_object: 'json_object',
   char_length: 'length',
+  position: 'strpos',
 };
 
 const quoteCall = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : quoteIdentifier(name));

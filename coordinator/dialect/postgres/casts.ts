@@ -84,12 +84,20 @@ function listOf(constant: string, type: string): Sql {
 function numberOf(type: string, constant: string, place: WritePlace): Sql {
   if (/^\d+$/.test(constant)) return words(`CAST(${constant} AS BIGINT)`);
   if (constant === '-') return words('CAST(0 AS BIGINT)');
+  const builtIn = type === 'regclass' ? numberOfBuiltIn(constant, place) : undefined;
+  if (builtIn !== undefined) return words(`CAST(${builtIn} AS BIGINT)`);
   const found =
     type === 'regtype'
       ? numberOfText(type, words(quoteLiteral(TYPE_NAMES[foldIdentifier(constant.trim())] ?? constant)), place)
       : numberOfName(type, constant, place);
   const missing = missingObject(OBJECTS[type] ?? 'object', constant);
   return form`coalesce(${found}, CAST(error(${quoteLiteral(missing)}) AS BIGINT))`;
+}
+
+/** The number of a relation of Postgres' own, which a name without a schema means before any other: rows are picked by it. */
+function numberOfBuiltIn(constant: string, place: WritePlace): number | undefined {
+  const [name = '', schema = 'pg_catalog', ...others] = namesOf(constant).toReversed();
+  return schema === 'pg_catalog' && others.length === 0 ? place.numberOf(name) : undefined;
 }
 
 /** Names of types that are spelled otherwise in `pg_type`. */

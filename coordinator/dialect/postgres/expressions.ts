@@ -6,7 +6,7 @@ import { at, join, form, words, type Sql } from './parts.ts';
 import { columnNamed, type WritePlace, type Typed } from './scope.ts';
 import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, type Node } from './tree.ts';
 import { castAs, constantText, typeNamed } from './casts.ts';
-import { widerType } from '../../binding/pg-types.ts';
+import { duckDbType, isNumbered, widerType } from '../../binding/pg-types.ts';
 
 /** Writes an expression. @throws NotRead for what is not written anew, SkeinError for names that Postgres does not have */
 export function writeExpression(node: Node, place: WritePlace): Typed {
@@ -123,6 +123,15 @@ const EARLIER_NAMES: ReadonlyMap<string, string> = new Map([
   ['pg_collation.colliculocale', 'colllocale'],
 ]);
 
+/** Columns that every relation has, which are written otherwise. */
+export const SYSTEM: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'xmax']);
+
+/** The relation of the catalog that alone stands in FROM. */
+function onlyRelation({ scope: { sources } }: WritePlace): string | null {
+  const [source, ...others] = sources;
+  return others.length === 0 ? (source?.relation ?? null) : null;
+}
+
 const fieldsNamed = (names: readonly string[]): JsonObject[] => names.map((sval) => ({ String: { sval } }));
 
 function columnRef(of: JsonObject, place: WritePlace): Typed {
@@ -130,9 +139,9 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
   const [name = '', table] = parts.toReversed();
   if (name === '*')
     return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), type: null };
-  const found = columnNamed(parts.slice(-2), place.scope);
-  const relation = found?.source.relation ?? null;
-  if (relation !== null && table !== undefined) {
+  const found = columnNamed(parts, place.scope);
+  const relation = found?.source.relation ?? (table === undefined && SYSTEM.has(name) ? onlyRelation(place) : null);
+  if (relation !== null) {
     const isColumn = found?.source.columns?.some((column) => column.name === name) === true;
     if (name === 'tableoid') return { sql: words(`CAST(${place.numberOf(relation) ?? 0} AS BIGINT)`), type: 'oid' };
     if (!isColumn && (name === 'xmin' || name === 'xmax')) return { sql: words('CAST(0 AS BIGINT)'), type: 'xid' };
@@ -141,7 +150,8 @@ function columnRef(of: JsonObject, place: WritePlace): Typed {
   if (renamed !== undefined) return columnRef({ ...of, fields: fieldsNamed([...parts.slice(0, -1), renamed]) }, place);
   // A query that is written around it may have a column of the same name.
   const isKnown = found?.source.columns != null && found.source.alias !== '';
-  const isOfCatalog = relation !== null && parts.length === 3 && parts[0] === 'pg_catalog';
+  // FROM gives a relation of the catalog its own name as its alias.
+  const isOfCatalog = found != null && relation !== null && parts.length > 2;
   const full = (parts.length === 1 && isKnown) || isOfCatalog ? [found?.source.alias ?? '', name] : parts;
   return { sql: words(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
 }
@@ -205,7 +215,7 @@ function operator(of: JsonObject, place: WritePlace): Typed {
       return { sql: form`(${own} ${name === '<>' ? 'NOT ' : ''}IN (${join(list(), ', ')}))`, type: 'bool' };
     case 'AEXPR_OP_ANY':
     case 'AEXPR_OP_ALL':
-      return quantified(name, kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL', { left: own, of }, place);
+      return quantified(name, kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL', { left: left ?? NOTHING, of }, place);
     case 'AEXPR_DISTINCT':
       return { sql: form`(${own} IS DISTINCT FROM ${right().sql})`, type: 'bool' };
     case 'AEXPR_NOT_DISTINCT':
@@ -289,7 +299,7 @@ function compared(node: Node, type: string | null, place: WritePlace): Sql {
 function quantified(
   name: string,
   word: 'ANY' | 'ALL',
-  { left, of }: { readonly left: Sql; readonly of: JsonObject },
+  { left: { sql: left, type }, of }: { readonly left: Typed; readonly of: JsonObject },
   place: WritePlace,
 ): Typed {
   const node = nodeOf(of['rexpr']);
@@ -297,13 +307,44 @@ function quantified(
   const right =
     constantList === undefined
       ? writeExpression(node, place).sql
-      : castAs('_text', { node, write: () => writeExpression(node, place) }, place).sql;
+      : castAs(listTypeOf(type), { node, write: () => writeExpression(node, place) }, place).sql;
+  if (MATCHES[name] !== undefined || LIKES[name] !== undefined)
+    return quantifiedMatch({ name, word }, left, right, place);
   if (!COMPARISONS.has(name)) throw new NotRead(`${name} ${word}`);
   if (name === '=' && word === 'ANY') return { sql: form`list_contains(${right}, ${left})`, type: 'bool' };
   if ((name === '<>' || name === '!=') && word === 'ALL') {
     return { sql: form`(NOT list_contains(${right}, ${left}))`, type: 'bool' };
   }
   return { sql: form`(${left} ${name} ${word}(${right}))`, type: 'bool' };
+}
+
+const NOTHING: Typed = { sql: [], type: null };
+
+/** The type of a constant list whose elements a value is compared with: `'{20,23}'` beside an oid. */
+function listTypeOf(type: string | null): string {
+  if (type === null || type === 'unknown') return '_text';
+  const list = isNumbered(type) ? '_oid' : `_${type}`;
+  return duckDbType(list) === undefined ? '_text' : list;
+}
+
+/** `a LIKE ANY (array['x%', 'y%'])`: one that is true or false decides, NULL among the others leaves it open. */
+function quantifiedMatch(
+  { name, word }: { readonly name: string; readonly word: 'ANY' | 'ALL' },
+  left: Sql,
+  patterns: Sql,
+  place: WritePlace,
+): Typed {
+  const p = place.fresh();
+  const [not, options] = MATCHES[name] ?? ['', ''];
+  const one =
+    MATCHES[name] === undefined
+      ? form`(${left} ${LIKES[name] ?? 'LIKE'} ${p} ESCAPE '\\')`
+      : form`(${not}regexp_matches(CAST(${left} AS VARCHAR), ${p}${options}))`;
+  const decides = word === 'ANY' ? 'true' : 'false';
+  const matches = form`list_transform(${patterns}, lambda ${p}: ${one})`;
+  // No subquery: within one, a function of a list knows no column from outside.
+  const sql = form`(CASE WHEN list_contains(${matches}, ${decides}) THEN ${decides} WHEN len(${matches}) > list_count(${matches}) THEN NULL WHEN ${matches} IS NOT NULL THEN NOT ${decides} END)`;
+  return { sql, type: 'bool' };
 }
 
 function caseOf(of: JsonObject, place: WritePlace): Typed {

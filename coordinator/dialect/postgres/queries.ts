@@ -2,11 +2,12 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { sortBy } from './calls.ts';
 import { isVector, nameOf, vectorText } from './casts.ts';
-import { writeExpression } from './expressions.ts';
+import { SYSTEM, writeExpression } from './expressions.ts';
 import { figureName } from './figure-name.ts';
 import { writeSource } from './sources.ts';
 import { join, form, words, type Sql } from './parts.ts';
 import {
+  isNamedBy,
   openScope,
   type Column,
   type FromItem,
@@ -20,8 +21,15 @@ import { isNumbered } from '../../binding/pg-types.ts';
 
 export type QueryPlace = Omit<WritePlace, 'scope' | 'query'>;
 
-/** Whose columns a query has: the result's, those of a part of a set operation that is the result, or others. */
-type Whose = 'result' | 'part of result' | 'inner';
+/** Whose columns a query has: the result's, or those of a query within it; or those of a part of a set operation that is one of these. */
+type Whose = 'result' | 'part of result' | 'inner' | 'part of inner';
+
+const IN_PARTS: Readonly<Record<Whose, Whose>> = {
+  result: 'part of result',
+  'part of result': 'part of result',
+  inner: 'part of inner',
+  'part of inner': 'part of inner',
+};
 
 /** Writes a SELECT, and the queries within it. */
 export function writeQuery(
@@ -35,7 +43,7 @@ export function writeQuery(
   const body =
     textIn(of, 'op') === 'SETOP_NONE' || textIn(of, 'op') === ''
       ? selectOf(of, scope, place, whose)
-      : setOf(of, scope, place, whose === 'inner' ? 'inner' : 'part of result');
+      : setOf(of, scope, place, IN_PARTS[whose]);
   const inside = placeWithin(scope, place);
   const order = nodesOf(of['sortClause']).map((one) =>
     sortBy(one.of, inside, (node, where) => namedResult(node, body.columns) ?? writeExpression(node, where)),
@@ -173,9 +181,6 @@ function valuesOf(of: JsonObject, place: WritePlace): Written {
   return { sql: form`SELECT * FROM (VALUES ${join(written, ', ')}) AS ${place.fresh()}(${names})`, columns };
 }
 
-/** Columns that every relation has, which are written otherwise. */
-const SYSTEM: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'xmax']);
-
 type Target = { readonly sql: Sql; readonly columns: readonly Column[] | null };
 
 function targetOf(of: JsonObject, place: WritePlace, whose: Whose): Target | Target[] {
@@ -195,14 +200,20 @@ function targetOf(of: JsonObject, place: WritePlace, whose: Whose): Target | Tar
  * all relations made.
  */
 function starOf(parts: readonly string[], place: WritePlace, whose: Whose): Target | Target[] {
-  const [, table] = parts.toReversed();
-  const sources = place.scope.sources.filter(({ alias }) => table === undefined || alias === table);
+  const qualifier = parts.slice(0, -1);
+  const sources = place.scope.sources.filter((source) => isNamedBy(source, qualifier));
   const columns = sources.every((source) => source.columns !== null)
     ? sources.flatMap((source) => source.columns ?? [])
     : null;
-  const isPlain = columns === null || place.scope.isMerged || !sources.every(isSpelled);
-  if (isPlain)
-    return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), columns };
+  const isMissing = qualifier.length > 0 && sources.length === 0;
+  const isPlain = columns === null || isMissing || place.scope.isMerged || !sources.every(isSpelled);
+  if (isPlain) {
+    // FROM gives a relation of the catalog its own name as its alias.
+    const isOfCatalog = qualifier.length > 1 && sources.every(({ relation }) => relation !== null) && !isMissing;
+    const full = isOfCatalog ? parts.slice(-2) : parts;
+    const star = full.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.');
+    return { sql: words(star), columns: isMissing ? null : columns };
+  }
   return sources.flatMap(({ alias, columns: its }) =>
     (its ?? []).map(({ name, type }) => {
       const value: Typed = { sql: words(`${quoteIdentifier(alias)}.${quoteIdentifier(name)}`), type };
@@ -221,10 +232,11 @@ const isSpelled = ({ alias, columns }: FromItem): boolean =>
 
 /** A value of the result: names of what numbers mean, and vectors as Postgres prints them. */
 function shownValue(value: Typed, place: WritePlace, whose: Whose): Typed {
-  if (whose === 'inner') return value;
+  // NULL would be an INTEGER. In a set operation the other side says what it is.
+  const isText = value.type === 'unknown' && (whose === 'result' || whose === 'inner');
+  if (isText) return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
+  if (whose === 'inner' || whose === 'part of inner') return value;
   if (value.type !== null && isNumbered(value.type)) return { ...value, sql: nameOf(value.type, value.sql, place) };
   if (isVector(value.type)) return { ...value, sql: vectorText(value.sql) };
-  // NULL would be an INTEGER.
-  if (value.type === 'unknown' && whose === 'result') return { sql: form`CAST(${value.sql} AS VARCHAR)`, type: 'text' };
   return value;
 }

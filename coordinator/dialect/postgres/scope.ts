@@ -11,6 +11,8 @@ export type FromItem = {
   readonly columns: readonly Column[] | null;
   /** The relation of Postgres' catalog that it is. */
   readonly relation: string | null;
+  /** The schema by which columns may name it, '' for that of the session; null = it has an alias, or is no relation. */
+  readonly schema: string | null;
 };
 
 export type WriterScope = {
@@ -36,18 +38,26 @@ export function commonTable(name: string, scope: WriterScope | null): readonly C
 
 type ColumnIn = { readonly source: FromItem; readonly type: string | null };
 
-/** The column of a name of one or two parts; undefined where it is not known. */
+/** The column of a name of one to four parts, `catalog.schema.relation.column`; undefined where it is not known. */
 export function columnNamed(parts: readonly string[], scope: WriterScope): ColumnIn | undefined {
-  const [name = '', table] = parts.toReversed();
+  const [name = ''] = parts.slice(-1);
+  const qualifier = parts.slice(0, -1);
   for (let at: WriterScope | null = scope; at !== null; at = at.parent) {
     for (const source of at.sources) {
-      if (table !== undefined && source.alias !== table) continue;
+      if (!isNamedBy(source, qualifier)) continue;
       const column = source.columns?.find((one) => one.name === name);
       if (column !== undefined) return { source, type: column.type };
-      if (table !== undefined || source.columns === null) return { source, type: null };
+      if (qualifier.length > 0 || source.columns === null) return { source, type: null };
     }
   }
   return undefined;
+}
+
+/** Whether the parts before a column, or before a star, mean a source: its alias, or a relation without one by its schema. */
+export function isNamedBy({ alias, schema }: FromItem, qualifier: readonly string[]): boolean {
+  const [table, inSchema] = qualifier.toReversed();
+  if (table !== undefined && alias !== table) return false;
+  return inSchema === undefined || schema === inSchema || schema === '';
 }
 
 /** Relations of Postgres' catalog with their columns, by schema and name. */
@@ -61,6 +71,8 @@ export type WritePlace = {
   /** Writes a query within it. */
   readonly query: (node: unknown, scope: WriterScope) => Written;
   readonly relations: Relations;
+  /** The session's catalog, whose relations they are. */
+  readonly catalog: string;
   /** The number of a relation of Postgres' own. */
   readonly numberOf: (relation: string) => number | undefined;
   /** A range of the text that is the value of a parameter and begins here. */

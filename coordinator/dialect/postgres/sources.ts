@@ -1,3 +1,5 @@
+import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { elementOf, writeExpression } from './expressions.ts';
@@ -44,28 +46,34 @@ const add = (place: WritePlace, source: FromItem, columns: readonly string[] = [
   });
 
 function rangeVar(of: JsonObject, place: WritePlace): Sql {
-  const [catalog, schema, name] = ['catalogname', 'schemaname', 'relname'].map((one) => textIn(of, one));
+  const [catalog = '', schema = '', own = ''] = ['catalogname', 'schemaname', 'relname'].map((one) => textIn(of, one));
   const alias = aliasOf(of);
-  const own = name ?? '';
   const common = schema === '' ? commonTable(own, place.scope) : undefined;
   const given = alias?.name ?? own;
   if (common !== undefined) {
-    add(place, { alias: given, columns: common, relation: null }, alias?.columns);
+    add(place, { alias: given, columns: common, relation: null, schema: null }, alias?.columns);
     return words(`${quoteIdentifier(own)}${aliasSql(alias)}`);
   }
-  const inSchema = schema === '' ? 'pg_catalog' : (schema ?? '');
+  const inSchema = schema === '' ? 'pg_catalog' : schema;
+  const named = alias === undefined ? schema : null;
   const columns = place.relations(inSchema, own);
   if (columns === undefined && schema === 'pg_catalog') {
     throw unknownName('TABLE_NOT_FOUND', `the relation ${own} does not exist`, locationIn(of));
   }
   if (columns !== undefined && (schema !== '' || own.startsWith('pg_'))) {
-    add(place, { alias: given, columns, relation: own }, alias?.columns);
+    if (catalog !== '' && foldIdentifier(catalog) !== foldIdentifier(place.catalog)) {
+      const message = `relations of another catalog are not served: ${[catalog, schema, own].join('.')}`;
+      const position = locationIn(of);
+      throw new SkeinError('NOT_SUPPORTED', message, position === undefined ? {} : { position });
+    }
+    const source = { alias: given, columns, relation: own, schema: alias === undefined ? inSchema : null };
+    add(place, source, alias?.columns);
     return words(
       `${quoteIdentifier(inSchema)}.${quoteIdentifier(own)}${aliasSql(alias ?? { name: own, columns: [] })}`,
     );
   }
-  add(place, { alias: given, columns: null, relation: null });
-  const parts = [catalog ?? '', schema ?? '', own].filter((part) => part !== '');
+  add(place, { alias: given, columns: null, relation: null, schema: named });
+  const parts = [catalog, schema, own].filter((part) => part !== '');
   return words(`${parts.map(quoteIdentifier).join('.')}${aliasSql(alias)}`);
 }
 
@@ -73,7 +81,7 @@ function rangeSubselect(of: JsonObject, place: WritePlace): Sql {
   const isLateral = of['lateral'] === true;
   const { sql: query, columns } = place.query(of['subquery'], isLateral ? place.scope : outside(place));
   const alias = aliasOf(of);
-  add(place, { alias: alias?.name ?? '', columns, relation: null }, alias?.columns);
+  add(place, { alias: alias?.name ?? '', columns, relation: null, schema: null }, alias?.columns);
   return form`${isLateral ? 'LATERAL ' : ''}(${query})${aliasSql(alias)}`;
 }
 
@@ -96,14 +104,14 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   const rows = Object.hasOwn(RELATION_OF, name) ? (RELATION_OF[name] ?? name) : name;
   const relation = place.relations('pg_catalog', rows);
   if (relation !== undefined && (nodesOf(call.of['args']).length === 0 || name === 'ts_token_type')) {
-    add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
+    add(place, { alias: alias?.name ?? name, columns: relation, relation: null, schema: null }, alias?.columns);
     return words(`pg_catalog.${quoteIdentifier(rows)}${aliasSql(alias ?? { name, columns: [] })}`);
   }
   const none = Object.hasOwn(WITHOUT_ROWS, name) ? WITHOUT_ROWS[name] : undefined;
   if (none !== undefined) {
     const known = [...none, ...(of['ordinality'] === true ? ([['ordinality', 'int8']] as const) : [])];
     const columns = known.map(([column, type]) => ({ name: column, type }));
-    add(place, { alias: alias?.name ?? name, columns, relation: null }, alias?.columns);
+    add(place, { alias: alias?.name ?? name, columns, relation: null, schema: null }, alias?.columns);
     const nulls = known.map(
       ([column, type]) => `CAST(NULL AS ${duckDbType(type) ?? 'VARCHAR'}) AS ${quoteIdentifier(column)}`,
     );
@@ -119,7 +127,7 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   if (lists === undefined && !isOrdinal && isValue(name)) {
     const value = writeExpression(call, place);
     const column = alias?.columns[0] ?? given;
-    add(place, { alias: given, columns: [{ name: column, type: value.type }], relation: null });
+    add(place, { alias: given, columns: [{ name: column, type: value.type }], relation: null, schema: null });
     return form`LATERAL (SELECT ${value.sql} AS ${quoteIdentifier(column)}) AS ${quoteIdentifier(given)}`;
   }
   if (lists === undefined) {
@@ -128,7 +136,7 @@ function rangeFunction(of: JsonObject, place: WritePlace): Sql {
     }
     throw new NotRead(name);
   }
-  add(place, { alias: given, columns, relation: null });
+  add(place, { alias: given, columns, relation: null, schema: null });
   const unnested = values.map(({ name: column, sql }) => form`unnest(${sql}) AS ${quoteIdentifier(column)}`);
   const length = join(
     lists.map(({ sql }) => form`len(${sql})`),
@@ -194,6 +202,9 @@ function listsOf(name: string, args: readonly Typed[]): readonly List[] | undefi
     args.map((arg) => arg.sql),
   );
   const type = first?.type ?? null;
+  // Those of the engine are BIGINT.
+  const isSmall = name === 'generate_series' && args.every((arg) => arg.type === 'int4');
+  if (sql !== undefined && isSmall) return [{ sql: form`CAST(${sql} AS INTEGER[])`, type }];
   return sql === undefined ? undefined : [{ sql, type: name === 'unnest' ? elementOf(type) : type }];
 }
 

@@ -10,9 +10,10 @@ import { isObject, NotRead } from './tree.ts';
 /**
  * Writes a query of Postgres' dialect in DuckDB's, by its syntax tree; one that Postgres' parser does not take, or that has what is not written
  * anew, stays as it is. The text may be hostile: this runs in a planner process. Places are byte offsets in the text.
- * @throws TABLE_NOT_FOUND, FUNCTION_NOT_FOUND, TYPE_NOT_FOUND for names of Postgres' catalog that are not there
+ * @throws TABLE_NOT_FOUND, FUNCTION_NOT_FOUND, TYPE_NOT_FOUND for names of Postgres' catalog that are not there, NOT_SUPPORTED for those of another
+ * catalog than the session's
  */
-export async function translatePostgres(sql: string, values: PostgresRequest['values']): Promise<PostgresText | null> {
+export async function translatePostgres({ sql, values, catalog }: PostgresRequest): Promise<PostgresText | null> {
   const tree = await treeOf(sql);
   const statements = tree?.['stmts'];
   if (!Array.isArray(statements) || statements.length !== 1) return null;
@@ -27,6 +28,7 @@ export async function translatePostgres(sql: string, values: PostgresRequest['va
       isOurs(schema, name)
         ? undefined
         : pgRelation(schema, name)?.columns.map(([column, type]) => ({ name: column, type })),
+    catalog,
     numberOf: pgRelationNumber,
     valueAt: (start: number) => byStart.get(start),
     fresh: () => `skein_${(count += 1)}`,

@@ -5,10 +5,12 @@ export interface NamespaceInput {
   readonly levels?: readonly (string)[];
   readonly owner?: (string);
   readonly oid?: (number);
+  readonly comment?: (string);
 }
 
 export interface Namespace {
   readonly levels: readonly (string)[];
   readonly owner: (string);
   readonly oid: (number);
+  readonly comment: (string);
 }

@@ -84,6 +84,6 @@ test.each([
   ['another catalog', { 'default-catalog': 'other' }, CATALOG, 'other'],
   ['a view without a catalog', {}, CATALOG, 'Lake'],
 ] as const)('a document stays the same object: %s', (_what, one, change, catalog) => {
-  const metadata = view(version(1, one as Partial<ViewVersion>));
+  const metadata = view(version(1, one));
   expect(withNewNames(metadata, catalog, change)).toBe(metadata);
 });

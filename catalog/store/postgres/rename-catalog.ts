@@ -38,7 +38,7 @@ type Renamed = { readonly id: string; readonly from: string; readonly to: string
  * Gives a catalog that the transaction has locked another name, and to the users who start in it. @throws INVALID_REQUEST on a reserved or malformed
  * name, ALREADY_EXISTS
  */
-export async function renameCatalog(tx: Tx, { id, from, to }: Renamed): Promise<void> {
+export async function giveCatalogName(tx: Tx, { id, from, to }: Renamed): Promise<void> {
   requireCatalogName(to);
   try {
     await tx

@@ -4,7 +4,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { asObject, requiredString } from '../../../metadata/json-reader.ts';
 import { requireNoneLentOf } from '../../../policy/protect-tables.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { lockCatalog, renameCatalog as rename } from '../../../store/postgres/rename-catalog.ts';
+import { giveCatalogName, lockCatalog } from '../../../store/postgres/rename-catalog.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 
@@ -25,7 +25,7 @@ export async function renameCatalog(context: CatalogContext, request: RestReques
     await requireNoneLentOf(tx, id);
     const isTold = decide(claims, 'view.list', { kind: 'catalog', catalog: from }).allowed;
     await followNames(context, tx, { tenant, change: { kind: 'catalog', from, to }, isTold });
-    await rename(tx, { id, from, to });
+    await giveCatalogName(tx, { id, from, to });
   });
   return NO_CONTENT;
 }

@@ -89,6 +89,10 @@ test.each(Object.entries(OTHER_STORES))(
     await requireHidden(cluster, store.longLived);
     expect(await cluster.cliOk(['admin', 'secrets', 'rotate'])).toContain('1 secrets are encrypted with a new key');
     expect(await cluster.sql('SELECT count(*) FROM lake.default.t')).toEqual([[90_002]]);
+    await cluster.catalog('GET', '/v1/lake/namespaces/default/tables/t/credentials');
+    const told = cluster.log.split('\n').find((line) => line.includes('a key for the files of a table was given'));
+    expect(told).toContain('"table":"lake.default.t"');
+    expect(told?.includes('the key opens the whole container')).toBe(store.root.startsWith('abfss:'));
     await cluster.sql('DROP TABLE lake.default.t');
     for (const secret of store.secrets()) expect(cluster.log).not.toContain(secret);
   },

@@ -141,10 +141,19 @@ const RESULT_TYPES: Readonly<Record<string, { readonly oid: number; readonly siz
   regrole: { oid: 4096, size: 4 },
 };
 
+/** Domains of INFORMATION_SCHEMA, of which Postgres tells the types below them. */
+const DOMAINS: Readonly<Record<string, string>> = {
+  sql_identifier: 'name',
+  character_data: 'varchar',
+  yes_or_no: 'varchar',
+  time_stamp: 'timestamptz',
+};
+
 /** The type of a column of a result in Postgres, beside that which DuckDB gives it. */
 export type PostgresType = { readonly name: string; readonly oid: number; readonly size: number };
 
-export function postgresType(name: string | null): PostgresType | undefined {
+export function postgresType(of: string | null): PostgresType | undefined {
+  const name = of !== null && Object.hasOwn(DOMAINS, of) ? (DOMAINS[of] ?? null) : of;
   const known = name === null || !Object.hasOwn(RESULT_TYPES, name) ? undefined : RESULT_TYPES[name];
   return name === null || known === undefined ? undefined : { name, ...known };
 }

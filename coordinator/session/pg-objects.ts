@@ -62,11 +62,23 @@ export type PgView = {
 /** A relation whose columns are read once, for as long as its rows are made. */
 export type ToldRelation = Relation & {
   readonly facts: () => { readonly columns: readonly Column[]; readonly keys: readonly Column[] };
+  /** The columns of the primary key. */
+  readonly keys: () => readonly Column[];
 };
+
+/** Relations of lists without a primary key, as most are: lists of names want no more of the columns. */
+const KEYLESS = new WeakSet<Relation>();
 
 export function toldRelation(relation: Relation): ToldRelation {
   let known: ReturnType<ToldRelation['facts']> | undefined;
-  return { ...relation, facts: () => (known ??= factsOf(relation)) };
+  const facts = (): ReturnType<ToldRelation['facts']> => (known ??= factsOf(relation));
+  const keys = (): readonly Column[] => {
+    if (KEYLESS.has(relation)) return [];
+    const found = facts().keys;
+    if (found.length === 0) KEYLESS.add(relation);
+    return found;
+  };
+  return { ...relation, facts, keys };
 }
 
 function factsOf(relation: Relation): ReturnType<ToldRelation['facts']> {
@@ -80,7 +92,7 @@ function factsOf(relation: Relation): ReturnType<ToldRelation['facts']> {
 }
 
 const columnsOf = (relation: ToldRelation): readonly Column[] => relation.facts().columns;
-const keysOf = (relation: ToldRelation): readonly Column[] => relation.facts().keys;
+const keysOf = (relation: ToldRelation): readonly Column[] => relation.keys();
 
 const itself = (relation: ToldRelation): readonly Of[] => [{ relation }];
 const ofKind =

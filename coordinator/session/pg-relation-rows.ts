@@ -21,7 +21,7 @@ import type { TableRows } from '../binding/table-rows.ts';
 import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
 import type { Relation } from '../catalog-client/relation.ts';
 import { joinedRows } from './joined-rows.ts';
-import { PG_VIEWS, toldRelation, type Beside, type PgView } from './pg-objects.ts';
+import { PG_VIEWS, toldRelation, type Beside, type PgView, type ToldRelation } from './pg-objects.ts';
 import {
   FIRST_OWN,
   fixedRows,
@@ -191,7 +191,9 @@ async function ofObjects(
   for (const block of list.blocks) {
     const known = parts.encoded.get(block, key);
     if (known !== undefined) parts.take(known.bytes);
-    const rows = known ?? (await encodeRows(about, pagesOf(rowsOf(block, view, made, beside), signal), parts.take));
+    const rows =
+      known ??
+      (await encodeRows(about, pagesOf(rowsOf(block.map(toldRelation), view, made, beside), signal), parts.take));
     if (known === undefined) parts.encoded.keep(block, key, rows);
     encoded.push(rows);
   }
@@ -231,7 +233,7 @@ const ownersOf = (name: string): readonly string[] =>
   name.endsWith('_pkey') ? [name, name.slice(0, -'_pkey'.length)] : [name];
 
 function* rowsOf(
-  relations: readonly Relation[],
+  relations: readonly ToldRelation[],
   { rows, values }: PgView,
   made: readonly PgColumn[],
   beside: Beside,
@@ -242,7 +244,7 @@ function* rowsOf(
     return value ?? (() => otherwise);
   });
   for (const relation of relations) {
-    for (const of of rows(toldRelation(relation), beside)) yield valueOf.map((value) => value(of, beside));
+    for (const of of rows(relation, beside)) yield valueOf.map((value) => value(of, beside));
   }
 }
 
@@ -255,20 +257,22 @@ function picker({ view: { values }, filters, beside }: Filtering): (of: ReturnTy
   return (of) => picks.every(({ value, wanted }) => wanted.has(String(value(of, beside))));
 }
 
-const filteredRelations = (relations: readonly Relation[], filtering: Filtering): readonly Relation[] => {
+const filteredRelations = (relations: readonly Relation[], filtering: Filtering): readonly ToldRelation[] => {
   const { view, filters, beside } = filtering;
   const isWanted = picker(filtering);
-  const [names, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
+  const [relation, schemas, numbers] = [OF_RELATION, OF_SCHEMA, OF_NUMBER].map((name) => filters[name]);
+  // The columns of a relation are read where its names and its number leave it.
+  const names = relation ?? filters['relname'];
   const owners = names === undefined ? undefined : new Set(names.flatMap(ownersOf));
   const within = schemas === undefined ? undefined : new Set(schemas);
   const numbered = numbers === undefined ? undefined : new Set(numbers.map((text) => numberOfRelation(Number(text))));
-  return relations.filter(
-    (relation) =>
-      owners?.has(relation.name) !== false &&
-      within?.has(relation.schema) !== false &&
-      numbered?.has(relation.oid) !== false &&
-      view.rows(toldRelation(relation), beside).some(isWanted),
-  );
+  return relations
+    .filter(
+      ({ name, schema, oid }) =>
+        owners?.has(name) !== false && within?.has(schema) !== false && numbered?.has(oid) !== false,
+    )
+    .map(toldRelation)
+    .filter((told) => view.rows(told, beside).some(isWanted));
 };
 
 /** The filters by columns of the relation itself. */
@@ -279,7 +283,7 @@ type Filtering = { readonly view: PgView; readonly filters: PgRowsRequest['filte
 
 /** The rows of some numbers and names. */
 function* filtered(
-  relations: readonly Relation[],
+  relations: readonly ToldRelation[],
   filtering: Filtering,
   made: readonly PgColumn[],
 ): Generator<MadeRow> {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { BROWSED_NAMES, browsedTables, type BrowsedTables } from '#test/support/browsed-tables.ts';
 import { fieldsOf, PostgresWire, rowOf, type ServerMessage } from '#test/support/postgres-wire.ts';
+import { spelledOtherwise } from '#test/support/spelled-otherwise.ts';
 import { toolStatements, type ToolStatement } from '#test/support/tool-statements.ts';
 
 /**
@@ -57,6 +58,8 @@ type Answer = {
   /** `name type` of each column, of each result. */
   readonly columns: string;
   readonly names: string;
+  /** The rows, in an order of their own: a query need not say one. */
+  readonly rows: readonly string[];
 };
 
 /** One of the two servers, which a client at a time speaks with. */
@@ -137,6 +140,10 @@ function answerOf(messages: readonly ServerMessage[]): Answer {
       .map(({ body }) => columnsOf(body))
       .join('; '),
     names: BROWSED_NAMES.filter((name) => words.has(name)).join(' '),
+    rows: messages
+      .filter(({ type }) => type === 'D')
+      .map(({ body }) => body.toString('hex'))
+      .toSorted(),
   };
 }
 
@@ -190,3 +197,29 @@ test('statements that tools send: the answers of Postgres, but for the listed di
   const listed = DIFFERENCES.flatMap(({ numbers, how }) => numbers.map((number) => `${number} ${how}`));
   expect(found.toSorted(), seen.join('\n')).toEqual(listed.toSorted());
 }, 300_000);
+
+/** Statements that only read, and of which the same statement again gives the same rows. */
+const READS = /^\s*(?:select|with)\b/i;
+const CHANGING = /\bpg_(?:sleep|terminate_backend|cancel_backend|stat_activity|backend_pid)\b|\bfor update\b/i;
+
+test('names that are spelled otherwise mean the same: the same rows, and no error that Postgres has not', async () => {
+  const [ours, theirs] = [new Side(tables.ours), new Side(tables.theirs)];
+  const different: string[] = [];
+  let count = 0;
+  for (const statement of toolStatements().filter(({ sql }) => READS.test(sql) && !CHANGING.test(sql))) {
+    const plain = await ours.answer(statement);
+    if (plain.error !== '') continue;
+    for (const [spelling, sql] of await spelledOtherwise(statement.sql)) {
+      const mine = await ours.answer({ ...statement, sql });
+      count += 1;
+      if (mine.error === '' && mine.rows.join() === plain.rows.join()) continue;
+      // A spelling may mean nothing: two columns of a query in FROM have one name.
+      const real = await theirs.answer({ ...statement, sql });
+      if (mine.error !== real.error || mine.error === '')
+        different.push(`${statement.number} ${spelling}: ${mine.message}`);
+    }
+  }
+  await Promise.all([ours.close(), theirs.close()]);
+  expect(different).toEqual([]);
+  expect(count).toBeGreaterThan(1_000);
+}, 600_000);

@@ -250,7 +250,7 @@ const JSON_QUERIES = [
      FROM generate_series(1, 4) AS g(x)`,
   `SELECT jsonb_agg(x) FROM generate_series(1, 4) AS g(x) WHERE x > 9`,
   `SELECT coalesce(jsonb_agg(jsonb_build_array(x, 'a"b', NULL, true) ORDER BY x), jsonb_build_array()) FROM generate_series(1, 2) AS g(x)`,
-  `SELECT jsonb_build_object('a', 1, 'b', jsonb_build_object('c', jsonb_build_array('x', 1.5))), json_build_object(), to_jsonb('x'::text), to_jsonb(NULL::text)`,
+  `SELECT jsonb_build_object('a', 1, 'b', jsonb_build_object('c', jsonb_build_array('x', 1.5))), json_build_object(), json_build_object(1, 2, 'k' || 3, jsonb_build_object(4, 5)), to_jsonb('x'::text), to_jsonb(NULL::text)`,
   `SELECT jsonb_object_agg('k' || x, x * 2), json_object_agg('k' || x, CASE WHEN x = 1 THEN NULL ELSE x END) FILTER (WHERE x < 3) FROM generate_series(1, 4) AS g(x)`,
   `SELECT x, jsonb_agg(x) OVER (ORDER BY x ROWS UNBOUNDED PRECEDING), jsonb_object_agg(x, x) OVER w FROM generate_series(1, 3) AS g(x) WINDOW w AS (ORDER BY x) ORDER BY x`,
   `SELECT jsonb_typeof('1'::jsonb), json_typeof('"x"'::json), jsonb_typeof('[1]'::jsonb), jsonb_typeof('{}'::jsonb), jsonb_typeof('null'::jsonb), jsonb_typeof('-1.5'::jsonb),
@@ -258,6 +258,8 @@ const JSON_QUERIES = [
   `SELECT jsonb_agg(r ORDER BY r.a) FROM (VALUES (2, 'x'), (1, NULL)) AS r(a, b)`,
   `SELECT jsonb_agg(s.x) FROM (SELECT x FROM generate_series(1, 50) AS g(x) ORDER BY x DESC) AS s`,
   `SELECT jsonb_object_agg(NULL::text, 1)`,
+  `SELECT json_agg(t) FROM (SELECT x, x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC, x) AS t`,
+  `SELECT jsonb_agg(t.y) FROM (SELECT DISTINCT x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC) AS t`,
   // Rows of a correlated subquery that is sorted.
   `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT o.x AS v0 FROM generate_series(1, 2000) AS o(x)
      WHERE o.x % 40 = c.id ORDER BY (o.x * 7919) % 1009, o.x) AS t) FROM generate_series(0, 9) AS c(id) ORDER BY c.id`,

@@ -5,6 +5,12 @@ import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 /** Tokens of a SELECT: the first one, and that behind the last one. */
 export type Span = { readonly from: number; readonly to: number };
 
+/** Words before a column of a SELECT, beside a comma, and words that end its columns. */
+const SELECTS: ReadonlySet<string> = new Set(['SELECT', 'DISTINCT', 'ALL']);
+const ENDS_COLUMNS: ReadonlySet<string> = new Set(
+  'FROM WHERE GROUP HAVING WINDOW ORDER LIMIT OFFSET FETCH FOR UNION INTERSECT EXCEPT INTO'.split(' '),
+);
+
 /** The tokens of a statement with their brackets, and what is written in their place or behind them. */
 export class CallText {
   readonly #sql: string;
@@ -12,6 +18,9 @@ export class CallText {
   /** The closing bracket of each opening one, and the other way round. */
   readonly #closing = new Map<number, number>();
   readonly #opening = new Map<number, number>();
+  /** The bracket around each token; -1 = none. */
+  readonly #around: number[] = [];
+  readonly #columnEnds = new Map<number, number>();
   #selects: readonly (Span | undefined)[] | undefined;
   readonly #changed = new Map<number, { replaced: string | null; appended: string }>();
 
@@ -21,6 +30,7 @@ export class CallText {
     const open: number[] = [];
     for (let at = 0; at < tokens.length; at += 1) {
       const symbol = this.symbol(at);
+      this.#around.push(open.at(-1) ?? -1);
       if (symbol === '(' || symbol === '[' || symbol === '{') open.push(at);
       else if (symbol === ')' || symbol === ']' || symbol === '}') {
         const opened = open.pop() ?? -1;
@@ -56,10 +66,16 @@ export class CallText {
 
   /** The last token of a call, with its FILTER and OVER. */
   endOfCall(close: number): number {
+    const end = this.#endOfFilter(close);
+    return this.isWindow(close) ? (this.#closing.get(end + 2) ?? end + 2) : end;
+  }
+
+  /** Whether OVER follows a call. */
+  isWindow = (close: number): boolean => this.word(this.#endOfFilter(close) + 1) === 'OVER';
+
+  #endOfFilter(close: number): number {
     const filtered = this.word(close + 1) === 'FILTER' ? this.#closing.get(close + 2) : undefined;
-    const end = filtered ?? close;
-    if (this.word(end + 1) !== 'OVER') return end;
-    return this.#closing.get(end + 2) ?? end + 2;
+    return filtered ?? close;
   }
 
   /** The commas between the arguments of a call, and the ORDER behind them. */
@@ -101,12 +117,44 @@ export class CallText {
     return true;
   }
 
+  isString = (at: number): boolean => this.#tokens[at]?.kind === 'string';
+
   isNumber = (at: number): boolean => this.#tokens[at]?.kind === 'number';
 
   /** A name with or without quotes; empty for what is none. */
   name(at: number): string {
     const token = this.#tokens[at];
     return token?.kind === 'word' || token?.kind === 'quoted' ? identifierText(this.#sql, token) : '';
+  }
+
+  /** Whether a call, from its name to its last token, is by itself a column of a SELECT, without a name. */
+  isColumn(at: number, end: number): boolean {
+    const select = this.selectAround(at);
+    const first = this.word(at - 2) === 'PG_CATALOG' ? at - 2 : at;
+    if (select === undefined || !(this.symbol(first - 1) === ',' || SELECTS.has(this.word(first - 1)))) return false;
+    const isLast =
+      end + 1 >= select.to ||
+      this.symbol(end + 1) === ',' ||
+      ENDS_COLUMNS.has(this.word(end + 1)) ||
+      this.symbol(end + 1) === ';';
+    return isLast && this.#isIn(select, first) && first < this.endOfColumns(select.from);
+  }
+
+  /** Whether no bracket within a SELECT is around a token. */
+  #isIn(select: Span, at: number): boolean {
+    return this.#around[at] === this.#around[select.from];
+  }
+
+  /** The first token behind the columns of the SELECT at a token. */
+  endOfColumns(select: number): number {
+    const known = this.#columnEnds.get(select);
+    if (known !== undefined) return known;
+    let at = select;
+    while (at < this.#tokens.length && !ENDS_COLUMNS.has(this.word(at)) && this.symbol(at) !== ')') {
+      at = (this.#closing.get(at) ?? at) + 1;
+    }
+    this.#columnEnds.set(select, at);
+    return at;
   }
 
   /** The first token of the SELECT that each token is of, and the end of that. */

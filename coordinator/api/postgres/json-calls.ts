@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import { CallText } from './call-text.ts';
@@ -81,33 +82,58 @@ function writeCall(text: CallText, at: number, sources: SortedSources): void {
   if (name === 'JSONB' && text.isCastTo(at)) text.replace(at, 'JSON');
   const close = text.symbol(at + 1) === '(' ? text.closing(at + 1) : undefined;
   if (name === '' || close === undefined || !text.isPlainName(at) || NAMED_BEHIND.has(text.word(at - 1))) return;
+  const end = text.endOfCall(close);
+  const isColumn = text.isColumn(at, end);
+  if (!writeNamed(text, { name, at, close, end }, sources)) return;
+  // Programs read a result by Postgres' names of its columns.
+  if (isColumn) text.append(end, ` AS ${foldIdentifier(name)}`);
+}
+
+type Call = { readonly name: string; readonly at: number; readonly close: number; readonly end: number };
+
+/** @returns whether the function is one of these */
+function writeNamed(text: CallText, { name, at, close, end }: Call, sources: SortedSources): boolean {
   const renamed = RENAMED[name];
   if (renamed !== undefined) {
     text.replace(at, renamed);
-  } else if (TYPE_NAMES.has(name)) {
+    if (renamed === 'json_object') castKeys(text, at + 1, close);
+    return true;
+  }
+  if (TYPE_NAMES.has(name)) {
     text.replace(at, '(CASE json_type');
     text.append(close, `${TYPES} END)`);
-  } else if (AGGREGATES.has(name)) {
+    return true;
+  }
+  if (AGGREGATES.has(name)) {
     text.replace(at, 'to_json(list');
-    const end = text.endOfCall(close);
     const isSorted =
-      text.divided(at + 1, close).order !== undefined ||
-      text.word(end - 1) === 'OVER' ||
-      text.word(at + 2) === 'DISTINCT';
+      text.divided(at + 1, close).order !== undefined || text.isWindow(close) || text.word(at + 2) === 'DISTINCT';
     const order = isSorted ? undefined : sources.orderOf(at);
     if (order !== undefined) text.append(close - 1, ` ORDER BY ${order}`);
     text.append(end, ')');
-  } else if (OBJECT_AGGREGATES.has(name)) {
-    writeObjects(text, at, close);
+    return true;
+  }
+  return OBJECT_AGGREGATES.has(name) && writeObjects(text, at, close);
+}
+
+/** Keys of objects are texts, whatever is given as one. */
+function castKeys(text: CallText, open: number, close: number): void {
+  const { commas } = text.divided(open, close);
+  const bounds = [open, ...commas, close];
+  for (let i = 0; i + 1 < bounds.length; i += 2) {
+    const [before = open, behind = close] = bounds.slice(i, i + 2);
+    if (behind === before + 1 || (behind === before + 2 && text.isString(before + 1))) continue;
+    text.append(before, ' CAST(');
+    text.append(behind - 1, ' AS VARCHAR)');
   }
 }
 
 /** `jsonb_object_agg(k, v ORDER BY o)`: members as texts with commas between them. A key that is NULL is an error, as in Postgres. */
-function writeObjects(text: CallText, at: number, close: number): void {
+function writeObjects(text: CallText, at: number, close: number): boolean {
   const first = text.word(at + 2) === 'DISTINCT' ? at + 2 : at + 1;
   const { commas, order } = text.divided(at + 1, close);
   const [comma] = commas;
-  if (comma === undefined || commas.length > 1) return;
+  if (comma === undefined || commas.length > 1) return false;
   text.replace(at, `CAST('{' || string_agg`);
   text.append(first, ' coalesce(CAST(to_json(CAST(');
   text.replace(
@@ -116,4 +142,5 @@ function writeObjects(text: CallText, at: number, close: number): void {
   );
   text.append((order ?? close) - 1, `) AS VARCHAR), 'null'), ','`);
   text.append(text.endOfCall(close), ` || '}' AS JSON)`);
+  return true;
 }

@@ -1,11 +1,11 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CallText, Span } from './call-text.ts';
 
-/** The order of a subquery as a column, by which an aggregate may sort. */
+/** The order of a subquery, as what an aggregate over it sorts by. */
 type Source = {
-  /** The token behind which the subquery gets one more column, and that column. */
-  readonly behind: number;
-  readonly column: string;
+  readonly order: string;
+  /** One more column of the subquery, and the token behind which it gets it. */
+  readonly column: { readonly behind: number; readonly text: string } | null;
 };
 
 /** Words of which one ends the sources of a SELECT. */
@@ -23,6 +23,8 @@ const BEHIND_FROM: ReadonlySet<string> = new Set([
 /** Tokens that are looked at for whole rows, in all queries of a statement. */
 const LOOKED_MAX = 2_000_000;
 const SETS: ReadonlySet<string> = new Set(['UNION', 'INTERSECT', 'EXCEPT']);
+/** Words behind a key of ORDER BY. */
+const DIRECTIONS: ReadonlySet<string> = new Set(['ASC', 'DESC', 'NULLS', 'FIRST', 'LAST']);
 const BEHIND_ORDER: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FETCH', 'FOR']);
 
 /**
@@ -32,8 +34,11 @@ const BEHIND_ORDER: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FETCH', '
  * SELECT jsonb_agg(t.a) FROM (SELECT a FROM u ORDER BY b) AS t
  *   ->  SELECT to_json(list(t.a ORDER BY skein_order_4)) FROM (SELECT a, row_number() OVER (ORDER BY b) AS skein_order_4 FROM u ORDER BY b) AS t
  * ```
- * The order is not handed on where the column would show or would mean something else: the source is read as a whole row or by a star, or the
- * subquery has DISTINCT, a set operation, or sorts by a place or by the name of a result.
+ * Where the column would show or would mean something else (the source is read as a whole row or by a star, the subquery has DISTINCT, a set
+ * operation, BY ALL, or sorts by the name of a result) the aggregate sorts by columns of the result, as long as the subquery does:
+ * ```
+ * SELECT json_agg(t) FROM (SELECT a, b FROM u ORDER BY b DESC) t  ->  SELECT to_json(list(t ORDER BY t.b DESC)) FROM (SELECT a, b FROM u ORDER BY b DESC) t
+ * ```
  */
 export class SortedSources {
   readonly #text: CallText;
@@ -45,7 +50,7 @@ export class SortedSources {
     this.#text = text;
   }
 
-  /** The column to sort by of a call at a token, which the subquery has from now on; undefined where there is none. */
+  /** The order of the rows of a call at a token, by which the subquery lets it sort from now on; undefined where there is none. */
   orderOf(at: number): string | undefined {
     const select = this.#text.selectAround(at);
     if (select === undefined) return undefined;
@@ -53,16 +58,14 @@ export class SortedSources {
     const source = known === undefined ? this.#sourceOf(select) : known;
     this.#sources.set(select.from, source);
     if (source === null) return undefined;
-    const { behind, column } = source;
-    if (!this.#written.has(column))
-      this.#text.append(behind, `, row_number() OVER (ORDER BY ${this.#orders.get(column) ?? ''}) AS ${column}`);
-    this.#written.add(column);
-    return column;
+    const { order, column } = source;
+    if (column !== null && !this.#written.has(order)) this.#text.append(column.behind, column.text);
+    this.#written.add(order);
+    return order;
   }
 
   /** Tokens that were looked at: queries within queries are, as often as they are deep. */
   #looked = 0;
-  readonly #orders = new Map<string, string>();
 
   #sourceOf(select: Span): Source | null {
     const text = this.#text;
@@ -74,9 +77,10 @@ export class SortedSources {
     const name = text.name(alias);
     const next = text.word(alias + 1);
     const isLast = alias + 1 >= select.to || BEHIND_FROM.has(next);
-    if (name === '' || !isLast || places.some((at) => SETS.has(text.word(at))) || this.#isWhole(select, from, name))
-      return null;
-    return this.#sortedBy({ from: from + 2, to: close });
+    if (name === '' || !isLast || places.some((at) => SETS.has(text.word(at)))) return null;
+    const query = { from: from + 2, to: close };
+    const byColumn = this.#isWhole(select, from, name) ? null : this.#sortedBy(query);
+    return byColumn ?? this.#sortedByResults(query, text.textBetween(alias, alias + 1));
   }
 
   /** The tokens of a SELECT that are in no brackets within it. */
@@ -120,6 +124,8 @@ export class SortedSources {
     const order = places.find((at) => text.word(at) === 'ORDER' && text.word(at + 1) === 'BY');
     if (from === undefined || order === undefined || text.word(query.from + 1) === 'DISTINCT') return null;
     if (places.some((at) => SETS.has(text.word(at)))) return null;
+    // GROUP BY ALL and ORDER BY ALL mean the columns that there are.
+    if (places.some((at) => text.word(at) === 'ALL' && text.word(at - 1) === 'BY')) return null;
     const end = places.find((at) => at > order && BEHIND_ORDER.has(text.word(at))) ?? query.to;
     const [first, last] = [order + 2, end];
     const results = new Set(
@@ -134,8 +140,46 @@ export class SortedSources {
       });
     if (!isPlain || first >= last || !text.isUnchanged(first, last)) return null;
     const column = `skein_order_${query.from}`;
-    this.#orders.set(column, text.textBetween(first, last));
-    return { behind: from - 1, column };
+    const keys = text.textBetween(first, last);
+    return { order: column, column: { behind: from - 1, text: `, row_number() OVER (ORDER BY ${keys}) AS ${column}` } };
+  }
+
+  /** The order of a query that sorts by columns of its result alone. */
+  #sortedByResults(query: Span, alias: string): Source | null {
+    const text = this.#text;
+    const places = this.#placesOf(query);
+    const order = places.find((at) => text.word(at) === 'ORDER' && text.word(at + 1) === 'BY');
+    if (order === undefined) return null;
+    const end = places.find((at) => at > order && BEHIND_ORDER.has(text.word(at))) ?? query.to;
+    const results = this.#resultsOf(query, places);
+    const keys: string[] = [];
+    for (let at = order + 2; at < end; at += 1) {
+      const name = text.name(at);
+      if (name === '' || results.get(foldIdentifier(name)) !== 1) return null;
+      const first = at;
+      while (at + 1 < end && DIRECTIONS.has(text.word(at + 1))) at += 1;
+      if (at + 1 < end && text.symbol(at + 1) !== ',') return null;
+      keys.push(`${alias}.${text.textBetween(first, at + 1)}`);
+      at += 1;
+    }
+    return keys.length === 0 ? null : { order: keys.join(', '), column: null };
+  }
+
+  /** How often a SELECT gives each name to a column, as far as it says names. */
+  #resultsOf({ from }: Span, places: readonly number[]): ReadonlyMap<string, number> {
+    const text = this.#text;
+    const counts = new Map<string, number>();
+    const end = text.endOfColumns(from);
+    for (const at of places.filter((place) => place > from && place < end)) {
+      const isLast = at + 1 === end || text.symbol(at + 1) === ',';
+      const before = text.symbol(at - 1);
+      const isFirst = before === ',' || ['SELECT', 'DISTINCT', 'ALL'].includes(text.word(at - 1));
+      if (text.symbol(at) === '*' && (isFirst || before === '.')) return new Map();
+      if (!isLast || text.name(at) === '' || !(isFirst || before === '.' || this.#isResult(at))) continue;
+      const name = foldIdentifier(text.name(at));
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return counts;
   }
 
   /** Whether a name in the list of a SELECT is that of a result: `a + 1 AS b`, `a b`. */

@@ -6,7 +6,7 @@ import { at, join, form, words, type Sql } from './parts.ts';
 import { columnNamed, type WritePlace, type Typed } from './scope.ts';
 import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, type Node } from './tree.ts';
 import { castAs, constantText, typeNamed } from './casts.ts';
-import { widerType } from '../../binding/pg-types.ts';
+import { duckDbType, isNumbered, widerType } from '../../binding/pg-types.ts';
 
 /** Writes an expression. @throws NotRead for what is not written anew, SkeinError for names that Postgres does not have */
 export function writeExpression(node: Node, place: WritePlace): Typed {
@@ -215,7 +215,7 @@ function operator(of: JsonObject, place: WritePlace): Typed {
       return { sql: form`(${own} ${name === '<>' ? 'NOT ' : ''}IN (${join(list(), ', ')}))`, type: 'bool' };
     case 'AEXPR_OP_ANY':
     case 'AEXPR_OP_ALL':
-      return quantified(name, kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL', { left: own, of }, place);
+      return quantified(name, kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL', { left: left ?? NOTHING, of }, place);
     case 'AEXPR_DISTINCT':
       return { sql: form`(${own} IS DISTINCT FROM ${right().sql})`, type: 'bool' };
     case 'AEXPR_NOT_DISTINCT':
@@ -299,7 +299,7 @@ function compared(node: Node, type: string | null, place: WritePlace): Sql {
 function quantified(
   name: string,
   word: 'ANY' | 'ALL',
-  { left, of }: { readonly left: Sql; readonly of: JsonObject },
+  { left: { sql: left, type }, of }: { readonly left: Typed; readonly of: JsonObject },
   place: WritePlace,
 ): Typed {
   const node = nodeOf(of['rexpr']);
@@ -307,7 +307,7 @@ function quantified(
   const right =
     constantList === undefined
       ? writeExpression(node, place).sql
-      : castAs('_text', { node, write: () => writeExpression(node, place) }, place).sql;
+      : castAs(listTypeOf(type), { node, write: () => writeExpression(node, place) }, place).sql;
   if (MATCHES[name] !== undefined || LIKES[name] !== undefined)
     return quantifiedMatch({ name, word }, left, right, place);
   if (!COMPARISONS.has(name)) throw new NotRead(`${name} ${word}`);
@@ -316,6 +316,15 @@ function quantified(
     return { sql: form`(NOT list_contains(${right}, ${left}))`, type: 'bool' };
   }
   return { sql: form`(${left} ${name} ${word}(${right}))`, type: 'bool' };
+}
+
+const NOTHING: Typed = { sql: [], type: null };
+
+/** The type of a constant list whose elements a value is compared with: `'{20,23}'` beside an oid. */
+function listTypeOf(type: string | null): string {
+  if (type === null || type === 'unknown') return '_text';
+  const list = isNumbered(type) ? '_oid' : `_${type}`;
+  return duckDbType(list) === undefined ? '_text' : list;
 }
 
 /** `a LIKE ANY (array['x%', 'y%'])`: one that is true or false decides, NULL among the others leaves it open. */

@@ -69,7 +69,12 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   pg_get_function_identity_arguments: of('text', 'arguments', 'skein_functions'),
   pg_get_function_result: of('text', 'result', 'skein_functions'),
   pg_get_triggerdef: NO_TEXT,
-  pg_get_ruledef: NO_TEXT,
+  pg_get_ruledef: one(
+    'text',
+    `(SELECT 'CREATE RULE "_RETURN" AS' || chr(10) || '    ON SELECT TO ' || _n.nspname || '.' || _c.relname || ' DO INSTEAD  ' || _v.definition
+      FROM pg_catalog.pg_rewrite AS _r JOIN pg_catalog.pg_class AS _c ON _c.oid = _r.ev_class JOIN pg_catalog.pg_namespace AS _n ON _n.oid = _c.relnamespace
+      JOIN pg_catalog.skein_views AS _v ON _v.oid = _c.oid WHERE _r.oid = $1)`,
+  ),
   pg_get_partkeydef: NO_TEXT,
   pg_get_partition_constraintdef: NO_TEXT,
   pg_get_statisticsobjdef: NO_TEXT,
@@ -145,6 +150,35 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
     'record',
     'unnest(CAST([] AS STRUCT(grantor BIGINT, grantee BIGINT, privilege_type VARCHAR, is_grantable BOOLEAN)[]))',
   ),
+  nameconcatoid: one('name', `($1 || '_' || $2)`),
+  // Parts of types by their numbers and modifiers, with which Postgres defines `information_schema.columns`.
+  _pg_char_max_length: one(
+    'int4',
+    `CAST(CASE WHEN $2 = -1 THEN NULL WHEN $1 IN (1042, 1043) THEN $2 - 4 WHEN $1 IN (1560, 1562) THEN $2 END AS INTEGER)`,
+  ),
+  _pg_char_octet_length: one(
+    'int4',
+    `CAST(CASE WHEN $1 IN (25, 1042, 1043) THEN CASE WHEN $2 = -1 THEN 1073741824 ELSE ($2 - 4) * 4 END END AS INTEGER)`,
+  ),
+  _pg_numeric_precision: one(
+    'int4',
+    `CAST(CASE $1 WHEN 21 THEN 16 WHEN 23 THEN 32 WHEN 20 THEN 64 WHEN 700 THEN 24 WHEN 701 THEN 53
+      WHEN 1700 THEN CASE WHEN $2 = -1 THEN NULL ELSE (($2 - 4) >> 16) & 65535 END END AS INTEGER)`,
+  ),
+  _pg_numeric_precision_radix: one(
+    'int4',
+    `CAST(CASE WHEN $1 IN (20, 21, 23, 700, 701) THEN 2 WHEN $1 = 1700 THEN 10 END AS INTEGER)`,
+  ),
+  _pg_numeric_scale: one(
+    'int4',
+    `CAST(CASE WHEN $1 IN (20, 21, 23) THEN 0 WHEN $1 = 1700 AND $2 <> -1 THEN ($2 - 4) & 65535 END AS INTEGER)`,
+  ),
+  _pg_datetime_precision: one(
+    'int4',
+    `CAST(CASE WHEN $1 = 1082 THEN 0 WHEN $1 IN (1083, 1114, 1184, 1266) THEN CASE WHEN $2 < 0 THEN 6 ELSE $2 END
+      WHEN $1 = 1186 THEN CASE WHEN $2 < 0 OR $2 & 65535 = 65535 THEN 6 ELSE $2 & 65535 END END AS INTEGER)`,
+  ),
+  _pg_interval_type: NO_TEXT,
   acldefault: one('_aclitem', 'CAST(NULL AS VARCHAR[])'),
   // Nothing waits for a lock of another connection.
   pg_blocking_pids: whenThere('_int4', 'CAST([] AS INTEGER[])'),

@@ -26,6 +26,15 @@ test.each([
     `SELECT c.tableoid FROM pg_class c`,
     `SELECT CAST(1259 AS BIGINT) AS "tableoid" FROM "pg_catalog"."pg_class" AS "c"`,
   ],
+  // jOOQ's generator asks for the parts of domains so.
+  [
+    `SELECT information_schema._pg_char_max_length(t.typbasetype, t.typtypmod), nameconcatoid(t.typname, t.oid) FROM pg_type t`,
+    `SELECT CAST(CASE WHEN "t"."typtypmod" = -1 THEN NULL WHEN "t"."typbasetype" IN (1042, 1043) THEN "t"."typtypmod" - 4 WHEN "t"."typbasetype" IN (1560, 1562) THEN "t"."typtypmod" END AS INTEGER) AS "_pg_char_max_length", ("t"."typname" || '_' || "t"."oid") AS "nameconcatoid" FROM "pg_catalog"."pg_type" AS "t"`,
+  ],
+  [
+    `SELECT j.spcname, typname FROM (pg_tablespace t JOIN pg_range r ON t.oid = r.rngtypid) AS j, pg_type`,
+    `SELECT "j"."spcname", "pg_type"."typname" FROM (SELECT "t"."oid", "t"."spcname", "t"."spcowner", "t"."spcacl", "t"."spcoptions", "r"."rngtypid", "r"."rngsubtype", "r"."rngmultitypid", "r"."rngcollation", "r"."rngsubopc", "r"."rngcanonical", "r"."rngsubdiff" FROM ("pg_catalog"."pg_tablespace" AS "t" JOIN "pg_catalog"."pg_range" AS "r" ON ("t"."oid" = "r"."rngtypid"))) AS "j", "pg_catalog"."pg_type" AS "pg_type"`,
+  ],
   // Names of the result come before those of FROM.
   [
     `SELECT oid AS relname FROM pg_class ORDER BY relname`,
@@ -56,6 +65,11 @@ test.each([
   [
     `SELECT 1 FROM pg_class c WHERE c.relname LIKE ANY (ARRAY['a%', 'b'])`,
     `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_class" AS "c" WHERE (CASE WHEN list_contains(list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\')), true) THEN true WHEN len(list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\'))) > list_count(list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\'))) THEN NULL WHEN list_transform(['a%', 'b'], lambda skein_1: ("c"."relname" LIKE skein_1 ESCAPE '\\')) IS NOT NULL THEN NOT true END)`,
+  ],
+  // pgAdmin asks for types by a list of their numbers.
+  [
+    `SELECT 1 FROM pg_type WHERE oid = ANY('{20,1082}') AND typname <> ALL ('{a}') AND typelem = ANY('{20}')`,
+    `SELECT 1 AS "?column?" FROM "pg_catalog"."pg_type" AS "pg_type" WHERE (list_contains(CAST(['20', '1082'] AS BIGINT[]), "pg_type"."oid") AND (NOT list_contains(CAST(['a'] AS VARCHAR[]), "pg_type"."typname")) AND list_contains(CAST(['20'] AS BIGINT[]), "pg_type"."typelem"))`,
   ],
   // pgAdmin's list of sessions.
   [

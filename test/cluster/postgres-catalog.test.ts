@@ -202,6 +202,15 @@ test('columns are named by schema and relation, and by catalog, in every form of
       }
     }
   }
+  // Stars behind a schema, also of a table of the caller's.
+  const star = `SELECT information_schema.tables.* FROM information_schema.tables WHERE ${placed}`;
+  expect(await rows(star)).toEqual(await rows(star.replace('information_schema.tables.*', '*')));
+  expect(await rows(`SELECT ${SCHEMA}.customers.* FROM ${SCHEMA}.customers JOIN v ON true`)).toEqual([]);
+  const fields = (await client.query(`SELECT ${SCHEMA}.customers.* FROM ${SCHEMA}.customers JOIN v ON true`)).fields;
+  expect(fields.map(({ name }) => name)).toEqual(['id', 'name', 'price', 'tags']);
+  // A join with a name.
+  const joined = `SELECT j.relname, j.nspname FROM (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) AS j WHERE j.relname = 'customers' AND nspname = '${SCHEMA}'`;
+  expect(await rows(joined)).toEqual([['customers', SCHEMA]]);
   // jOOQ joins relations of INFORMATION_SCHEMA under their own names.
   const keys = `SELECT information_schema.table_constraints.constraint_type, information_schema.key_column_usage.column_name, information_schema.columns.udt_name
     FROM information_schema.table_constraints JOIN information_schema.key_column_usage
@@ -221,6 +230,7 @@ test.each([
   ['SELECT pg_catalog.pg_class.nothing FROM pg_class', '42703'],
   ['SELECT information_schema.routines.nothing FROM information_schema.routines', '42703'],
   ['SELECT nothing.* FROM pg_class', '42P01'],
+  ['SELECT c.relname FROM (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) AS j', '42P01'],
   ['SELECT 1 FROM no_such_catalog.pg_catalog.pg_class', '0A000'],
   ['SELECT 1 FROM no_such_catalog.information_schema.routines', '42P01'],
 ])('%s is %s', async (sql, sqlState) => {
@@ -404,6 +414,9 @@ test('what a table and a view need, their rules and their rows are told', async 
   expect(await rows(keys)).toEqual([['customers_pkey']]);
   expect(await rows(`SELECT rulename, ev_type, is_instead FROM pg_rewrite WHERE ev_class = ${view}`)).toEqual([
     ['_RETURN', '1', true],
+  ]);
+  expect(await rows(`SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE ev_class = ${view}`)).toEqual([
+    [`CREATE RULE "_RETURN" AS\n    ON SELECT TO ${SCHEMA}.v DO INSTEAD  SELECT id FROM customers;`],
   ]);
   await client.query(`INSERT INTO customers (id) VALUES (1), (2)`);
   expect(await rows(`SELECT relname, n_live_tup::int FROM pg_stat_user_tables WHERE relid = ${table}`)).toEqual([

@@ -45,6 +45,19 @@ test.each([
   expect(readDriverLiterals(sql).text).toBe(expected ?? sql);
 });
 
+test.each([
+  ['SELECT public.t.*, 1 FROM public.t', 'SELECT t.*, 1 FROM public.t'],
+  ['SELECT "Lake" . public."T x".* FROM "Lake".public."T x" JOIN u', 'SELECT "T x".* FROM "Lake".public."T x" JOIN u'],
+  ['SELECT public.t.* FROM PUBLIC.T', 'SELECT t.* FROM PUBLIC.T'],
+  // Nothing says that the table is the one of that schema.
+  ['SELECT public.t.* FROM other.t', null],
+  ['SELECT public.t.* FROM t', null],
+  ['SELECT t.*, 2 * a.b * 3 FROM public.t', null],
+  ["SELECT 'public.t.*' FROM public.t", null],
+])('a star behind a schema: %s', (sql, expected) => {
+  expect(readDriverLiterals(sql).text).toBe(expected ?? sql);
+});
+
 test('a type is looked for in a few tokens', () => {
   const sql = `SELECT '{1}'::numeric(${'9,'.repeat(100)}9)[], CAST ('{1}' AS timestamp(6) with time zone[3])`;
   expect(readDriverLiterals(sql).text).toBe(sql.replace("CAST ('{1}'", "CAST (ARRAY['1']"));

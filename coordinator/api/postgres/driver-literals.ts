@@ -6,6 +6,7 @@ import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import { applyEdits, type ParameterEdit } from '../../statement/bind-parameters.ts';
 import { DerivedText } from '../../statement/derived-text.ts';
 import { JSON_CALLS, jsonCalls } from './json-calls.ts';
+import { QUALIFIED_STAR, qualifiedStars } from './qualified-stars.ts';
 import { UNNEST_IN_FROM, unnestLists } from './unnest-lists.ts';
 
 /** Texts that drivers write for values of bytea and of arrays, which the engine reads in another way: `'\x00ff'::bytea`, `'{1,2}'::int[]`. */
@@ -28,11 +29,11 @@ export const withDriverLiterals = (sql: string, edits: readonly ParameterEdit[])
 
 /** Whether a statement may have such a text: a short look at a long one. */
 export const mayHaveLiterals = (sql: string): boolean =>
-  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || JSON_CALLS.test(sql);
+  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || JSON_CALLS.test(sql) || QUALIFIED_STAR.test(sql);
 
 /** The changes that `readDriverLiterals` makes, in their order. */
 export function driverLiterals(sql: string): readonly ParameterEdit[] {
-  const calls = [...unnestLists(sql), ...jsonCalls(sql)];
+  const calls = [...unnestLists(sql), ...jsonCalls(sql), ...qualifiedStars(sql)];
   const texts = literalEdits(sql);
   return calls.length === 0 ? texts : [...calls, ...texts].toSorted((a, b) => a.start - b.start || a.end - b.end);
 }

@@ -69,7 +69,12 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   pg_get_function_identity_arguments: of('text', 'arguments', 'skein_functions'),
   pg_get_function_result: of('text', 'result', 'skein_functions'),
   pg_get_triggerdef: NO_TEXT,
-  pg_get_ruledef: NO_TEXT,
+  pg_get_ruledef: one(
+    'text',
+    `(SELECT 'CREATE RULE "_RETURN" AS' || chr(10) || '    ON SELECT TO ' || _n.nspname || '.' || _c.relname || ' DO INSTEAD  ' || _v.definition
+      FROM pg_catalog.pg_rewrite AS _r JOIN pg_catalog.pg_class AS _c ON _c.oid = _r.ev_class JOIN pg_catalog.pg_namespace AS _n ON _n.oid = _c.relnamespace
+      JOIN pg_catalog.skein_views AS _v ON _v.oid = _c.oid WHERE _r.oid = $1)`,
+  ),
   pg_get_partkeydef: NO_TEXT,
   pg_get_partition_constraintdef: NO_TEXT,
   pg_get_statisticsobjdef: NO_TEXT,

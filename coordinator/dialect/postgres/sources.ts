@@ -6,7 +6,7 @@ import { elementOf, writeExpression } from './expressions.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED } from './functions.ts';
 import { duckDbType } from '../../binding/pg-types.ts';
 import { at, join, form, words, type Sql } from './parts.ts';
-import { commonTable, type Column, type FromItem, type Typed, type WritePlace } from './scope.ts';
+import { commonTable, openScope, type Column, type FromItem, type Typed, type WritePlace } from './scope.ts';
 import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
 
 /** Writes something of FROM, and adds its names to the scope. */
@@ -226,7 +226,8 @@ const JOINS: Readonly<Record<string, string>> = {
 
 function joinOf(of: JsonObject, place: WritePlace): Sql {
   const word = JOINS[textIn(of, 'jointype')];
-  if (word === undefined || of['alias'] !== undefined) throw new NotRead('a join');
+  if (word === undefined) throw new NotRead('a join');
+  if (of['alias'] !== undefined) return aliasedJoin(of, place);
   const left = writeSource(nodeOf(of['larg']), place);
   const right = writeSource(nodeOf(of['rarg']), place);
   const using = namesIn(of['usingClause']);
@@ -236,4 +237,27 @@ function joinOf(of: JsonObject, place: WritePlace): Sql {
   if (of['quals'] === undefined) return form`(${left} CROSS JOIN ${right})`;
   const { sql: condition } = writeExpression(nodeOf(of['quals']), place);
   return form`(${left} ${word} ${right} ON ${condition})`;
+}
+
+/** `(a JOIN b ON c) AS j`: a query of all columns, because the engine gives a join no name. Names within it mean nothing outside. */
+function aliasedJoin(of: JsonObject, place: WritePlace): Sql {
+  const { alias: _, ...join } = of;
+  const alias = aliasOf(of);
+  const scope = openScope(outside(place));
+  const source = joinOf(join, { ...place, scope });
+  const { sources } = scope;
+  if (
+    alias === undefined ||
+    scope.isMerged ||
+    !sources.every(({ alias: name, columns }) => name !== '' && columns !== null)
+  ) {
+    throw new NotRead('a join');
+  }
+  const columns = sources.flatMap(({ alias: name, columns: its }) =>
+    (its ?? []).map((column) => ({ of: name, column })),
+  );
+  const list = columns.map(({ of: name, column }) => `${quoteIdentifier(name)}.${quoteIdentifier(column.name)}`);
+  const known = columns.map(({ column }) => column);
+  add(place, { alias: alias.name, columns: known, relation: null, schema: null }, alias.columns);
+  return form`(SELECT ${list.join(', ')} FROM ${source})${aliasSql(alias)}`;
 }

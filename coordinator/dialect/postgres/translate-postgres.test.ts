@@ -31,6 +31,10 @@ test.each([
     `SELECT information_schema._pg_char_max_length(t.typbasetype, t.typtypmod), nameconcatoid(t.typname, t.oid) FROM pg_type t`,
     `SELECT CAST(CASE WHEN "t"."typtypmod" = -1 THEN NULL WHEN "t"."typbasetype" IN (1042, 1043) THEN "t"."typtypmod" - 4 WHEN "t"."typbasetype" IN (1560, 1562) THEN "t"."typtypmod" END AS INTEGER) AS "_pg_char_max_length", ("t"."typname" || '_' || "t"."oid") AS "nameconcatoid" FROM "pg_catalog"."pg_type" AS "t"`,
   ],
+  [
+    `SELECT j.spcname, typname FROM (pg_tablespace t JOIN pg_range r ON t.oid = r.rngtypid) AS j, pg_type`,
+    `SELECT "j"."spcname", "pg_type"."typname" FROM (SELECT "t"."oid", "t"."spcname", "t"."spcowner", "t"."spcacl", "t"."spcoptions", "r"."rngtypid", "r"."rngsubtype", "r"."rngmultitypid", "r"."rngcollation", "r"."rngsubopc", "r"."rngcanonical", "r"."rngsubdiff" FROM ("pg_catalog"."pg_tablespace" AS "t" JOIN "pg_catalog"."pg_range" AS "r" ON ("t"."oid" = "r"."rngtypid"))) AS "j", "pg_catalog"."pg_type" AS "pg_type"`,
+  ],
   // Names of the result come before those of FROM.
   [
     `SELECT oid AS relname FROM pg_class ORDER BY relname`,

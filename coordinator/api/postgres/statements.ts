@@ -144,9 +144,7 @@ export class Statements {
   }
 
   /** A prepared statement of the session, of Parse or of PREPARE. */
-  prepared(name: string): PreparedStatement | undefined {
-    return this.#session.prepared.get(foldIdentifier(name));
-  }
+  prepared = (name: string): PreparedStatement | undefined => this.#session.prepared.get(foldIdentifier(name));
 
   /** @throws TOO_MANY_PREPARED_STATEMENTS */
   keepPrepared(
@@ -282,7 +280,7 @@ export class Statements {
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
     const isRollback = this.#state === 'E' && ENDS.has(word);
-    const values = word === 'EXECUTE' && !isRollback ? executeValues(sql, (name) => this.prepared(name)) : [];
+    const values = word === 'EXECUTE' && !isRollback ? executeValues(sql, this.prepared) : [];
     const made = await this.texts.withDriverLiterals({ sql: isRollback ? 'ROLLBACK' : sql, text, offset }, values);
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {

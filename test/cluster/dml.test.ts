@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
 import type { Json } from '#shared/json.ts';
-import { python } from '#test/support/python.ts';
-import { filesBelow, hasLocalFiles, sharedCluster } from '#test/support/resources.ts';
+import { python, pythonIn } from '#test/support/python.ts';
+import { filesBelow, hasLocalFiles, pyIceberg, sharedCluster } from '#test/support/resources.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 const SCHEMA = 'lake.dml';
@@ -341,7 +341,8 @@ describe('PyIceberg reads rows that are marked as deleted', () => {
         [0, 4],
         [1, deleteFiles],
       ]);
-      const text = await python(
+      const text = await pythonIn(
+        pyIceberg(),
         'test/clients/read_ids.py',
         cluster.catalogUrl,
         await cluster.token(),

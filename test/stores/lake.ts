@@ -64,7 +64,10 @@ export class Lake implements AsyncDisposable {
   create(
     name: string,
     place?: string,
-    { token = this.catalog.token, ...more }: { token?: string; 'stage-create'?: boolean } = {},
+    {
+      token = this.catalog.token,
+      ...more
+    }: { token?: string; 'stage-create'?: boolean; properties?: Readonly<Record<string, string>> } = {},
   ) {
     const location =
       place === undefined ? {} : { location: place.includes(':') ? place : `${this.store.root}/${place}` };

@@ -18,6 +18,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 /** Whether the suite's tables lie in local files, which it may look at; false where it runs over a bucket (`npm run test:bucket`). */
 export const hasLocalFiles = (): boolean => inject('overBucket') === undefined;
 
+/** The environment of Python whose PyIceberg reads the suite's tables: Azure's store needs a library more. */
+export const pyIceberg = (): 'python' | 'azure' => (inject('overBucket')?.store === 'adls' ? 'azure' : 'python');
+
 /** The files below a folder of one of the run's clusters, by their names below it; those of a bucket are found by the store's own key. */
 export async function filesBelow(location: string): Promise<readonly string[]> {
   const over = inject('overBucket');

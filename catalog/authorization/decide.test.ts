@@ -62,6 +62,21 @@ test.each(Object.keys(SCOPES) as readonly Scope[])('a token of %s alone allows w
   expect(allowed.toSorted()).toEqual([...ALWAYS, ...ADDS[scope]].toSorted());
 });
 
+test('who gives another name to what holds tables may do that to tables, too', () => {
+  const has = (scope: string): readonly string[] =>
+    allowedActions(principal({ scope }), THE_TENANT, ['catalog.rename', 'schema.rename']);
+  expect(has('namespace:write table:write')).toEqual(['schema.rename']);
+  expect(has('catalog:write namespace:write table:write')).toEqual(['catalog.rename', 'schema.rename']);
+  for (const scope of [
+    'namespace:write',
+    'table:write',
+    'catalog:write table:write',
+    'catalog:write namespace:write',
+  ]) {
+    expect([scope, has(scope)]).toEqual([scope, []]);
+  }
+});
+
 test('administration needs the role and the scope; an operator has made its token as well', () => {
   const admin = { roles: ['analyst', 'tenant_admin'], scope: 'principal:read principal:write' };
   const operator = { auth_method: 'operator' } as const;

@@ -19,6 +19,7 @@ const RULES = {
   'catalog.describe': 'catalog:read',
   'catalog.use': 'catalog:read',
   'catalog.create': 'catalog:write',
+  'catalog.rename': ['catalog:write', 'namespace:write', 'table:write'],
   'catalog.drop': 'catalog:write',
 
   'schema.resolve': 'tenant',
@@ -27,6 +28,7 @@ const RULES = {
   'schema.use': 'namespace:read',
   'schema.create': 'namespace:write',
   'schema.alter': 'namespace:write',
+  'schema.rename': ['namespace:write', 'table:write'],
   'schema.drop': 'namespace:write',
 
   'table.list': 'table:read',

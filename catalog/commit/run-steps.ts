@@ -9,7 +9,7 @@ import { requireKeptPolicies, requirePolicyVersion } from '../policy/protect-tab
 import { inTheWay } from '../storage/table-location.ts';
 import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
-import { requireNamespace } from '../store/postgres/namespace-store.ts';
+import { holdNamespace } from '../store/postgres/namespace-store.ts';
 import { changeLoads } from '../store/postgres/loaded-file-store.ts';
 import { insertTable, swapMetadata, type ChangedTable } from '../store/postgres/table-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
@@ -109,7 +109,7 @@ const ownerOf = (id: string, catalogId: string, claims: TableTarget['claims']) =
 
 async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {
   const { catalog, target, location, facts, folders, expiresAt } = step;
-  const namespace = await requireNamespace(tx, catalog.id, target.ident.namespace);
+  const namespace = await holdNamespace(tx, catalog.id, target.ident.namespace);
   const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location, facts, expiresAt };
   try {
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });

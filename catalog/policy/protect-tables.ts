@@ -4,6 +4,7 @@ import { isExempt, mayWriteMapping, policiesFor } from '../authorization/policie
 import type { FieldChanges } from '../metadata/field-changes.ts';
 import { findPolicyRoles, type PolicyRoles } from '../store/postgres/policy-binding-store.ts';
 import { findPolicyFacts, toPolicyMessage } from '../store/postgres/policy-facts.ts';
+import { findLentTable, findLentTableOf } from '../store/postgres/lent-tables.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 
 /** Rules for changes of tables that have a part in policies, asked in the transaction of the change, which holds the table's row. */
@@ -77,6 +78,21 @@ export async function requireNotLent(tx: Tx, id: string): Promise<void> {
   const roles = await findPolicyRoles(tx, id);
   if (roles !== undefined && isLent(roles)) throw lent();
 }
+
+/** The same for all tables of namespaces that get other names. @throws POLICY_IN_USE */
+export async function requireNoneLent(tx: Tx, namespaces: readonly string[]): Promise<void> {
+  const table = await findLentTable(tx, namespaces);
+  if (table !== undefined) throw lentByName(table);
+}
+
+/** The same for all tables of a catalog. @throws POLICY_IN_USE */
+export async function requireNoneLentOf(tx: Tx, catalogId: string): Promise<void> {
+  const table = await findLentTableOf(tx, catalogId);
+  if (table !== undefined) throw lentByName(table);
+}
+
+const lentByName = (table: string): SkeinError =>
+  new SkeinError('POLICY_IN_USE', `a policy that is bound to a table reads the table ${table} by its name`);
 
 const isLent = ({ lentFields }: PolicyRoles): boolean => lentFields === null || lentFields.length > 0;
 

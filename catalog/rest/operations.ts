@@ -5,6 +5,7 @@ import { createCatalog, createCatalogAgain } from './operation/catalog/create-ca
 import { dropCatalog } from './operation/catalog/drop-catalog.ts';
 import { listCatalogsOperation } from './operation/catalog/list-catalogs.ts';
 import { loadCatalog } from './operation/catalog/load-catalog.ts';
+import { renameCatalog } from './operation/catalog/rename-catalog.ts';
 import { getConfig } from './operation/config/get-config.ts';
 import { getHealth } from './operation/health/get-health.ts';
 import { getJwks } from './operation/health/get-jwks.ts';
@@ -21,6 +22,7 @@ import { dropNamespace } from './operation/namespace/drop-namespace.ts';
 import { listNamespacesOperation } from './operation/namespace/list-namespaces.ts';
 import { loadNamespace } from './operation/namespace/load-namespace.ts';
 import { namespaceExists } from './operation/namespace/namespace-exists.ts';
+import { renameNamespace } from './operation/namespace/rename-namespace.ts';
 import { updateProperties, updatePropertiesAgain } from './operation/namespace/update-properties.ts';
 import { createTable, createTableAgain } from './operation/table/create-table.ts';
 import { dropTable } from './operation/table/drop-table.ts';
@@ -128,6 +130,14 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'schema.alter',
     handle: updateProperties,
     replay: updatePropertiesAgain,
+  },
+  {
+    ...iceberg,
+    id: 'renameNamespace',
+    endpoint: `POST ${NAMESPACE}/rename`,
+    action: 'schema.rename',
+    handle: renameNamespace,
+    replay: noContent,
   },
 
   { ...iceberg, id: 'listTables', endpoint: `GET ${TABLES}`, action: 'table.list', handle: listTablesOperation },
@@ -445,6 +455,14 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: 'DELETE /v1/catalogs/{catalog}',
     action: 'catalog.drop',
     handle: dropCatalog,
+    replay: noContent,
+  },
+  {
+    ...iceberg,
+    id: 'renameCatalog',
+    endpoint: 'POST /v1/catalogs/{catalog}/rename',
+    action: 'catalog.rename',
+    handle: renameCatalog,
     replay: noContent,
   },
 

@@ -1,5 +1,6 @@
 import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import type { Config } from '#shared/config/config-schema.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
 import { callCatalog } from '../catalog-rpc.ts';
 import { operatorSecurity } from '../operator-security.ts';
 
@@ -9,7 +10,9 @@ export async function makeFirstCatalog(config: Config, bucket: BucketSettingsInp
   const target = { internalUrl: config['catalog.internal_url'].join(','), security };
   const [tenant, name] = [config['bootstrap.tenant'], config['bootstrap.catalog']];
   const { catalogs } = await callCatalog(target, 'DescribeCatalogs', { tenant });
-  if (catalogs.some((catalog) => catalog.name === name)) return;
+  const place = normalizeLocation(config['bootstrap.warehouse']);
+  // It may have another name by now.
+  if (catalogs.some((catalog) => catalog.name === name || catalog.roots[0] === place)) return;
   await callCatalog(target, 'CreateCatalog', {
     tenant,
     name,

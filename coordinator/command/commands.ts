@@ -28,12 +28,14 @@ import { showSchemas } from './show-schemas.ts';
 import { showTables } from './show-tables.ts';
 import { show } from './show.ts';
 import { alterTable } from './alter-table/alter-table.ts';
+import { alterCatalog } from './catalog/alter-catalog.ts';
 import { createCatalog } from './catalog/create-catalog.ts';
 import { dropCatalog } from './catalog/drop-catalog.ts';
 import { commentOn } from './comment-on.ts';
 import { analyze } from './maintenance/analyze.ts';
 import { optimizeTable } from './maintenance/optimize-table.ts';
 import { copyInto } from './copy/copy-into.ts';
+import { alterSchema } from './schema/alter-schema.ts';
 import { createSchema } from './schema/create-schema.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { createTable } from './table/create-table.ts';
@@ -136,8 +138,10 @@ export const COMMANDS = {
   close,
   commentOn,
   createCatalog,
+  alterCatalog,
   dropCatalog,
   createSchema,
+  alterSchema,
   dropSchema,
   createTable,
   dropTable,

@@ -54,7 +54,7 @@ test.each([
 
 /** Statements that answer their status and nothing else. */
 const WITH_STATUS = new Set(
-  `prepare execute deallocate declare close set reset discard listen use killQuery transactionControl savepoint commentOn createCatalog dropCatalog createSchema dropSchema dropTable
+  `prepare execute deallocate declare close set reset discard listen use killQuery transactionControl savepoint commentOn createCatalog alterCatalog dropCatalog createSchema alterSchema dropSchema dropTable
   undropTable truncateTable createView dropView alterView dropMaterializedView createStage alterStage dropStage createPolicy dropPolicy setPolicyBody setPolicyBody`.split(
     /\s+/,
   ),

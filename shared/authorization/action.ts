@@ -8,6 +8,7 @@ export const ACTIONS = {
   'catalog.describe': 'load the metadata of a catalog',
   'catalog.use': 'make a catalog the current one of a session',
   'catalog.create': 'create a catalog',
+  'catalog.rename': 'rename a catalog, and with it all that it holds',
   'catalog.drop': 'drop a catalog',
 
   'schema.resolve': 'find a schema by its name, for a statement that names it',
@@ -16,6 +17,7 @@ export const ACTIONS = {
   'schema.use': 'make a schema the current one of a session',
   'schema.create': 'create a schema',
   'schema.alter': 'change the properties of a schema',
+  'schema.rename': 'rename a schema, and with it the tables and views that it holds',
   'schema.drop': 'drop a schema',
 
   'table.list': 'list the tables of a schema, those included that were dropped and can be had back',

@@ -1,29 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, ended, openConsole, rowTexts, visit, write } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { ask, ended, openConsole, rowTexts, visit, write } from '#test/support/console.ts';
 
 /** Debian's chromium asks as a person does: texts, rows, tabs, tree. */
 
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
-  await cluster.sql('CREATE SCHEMA IF NOT EXISTS console_ask');
-  await cluster.sql('CREATE OR REPLACE TABLE console_ask."Odd ""name" AS SELECT 1 AS "a b", 2 AS c');
-});
-afterAll(async () => {
-  await browser.close();
-  await cluster.sql('DROP TABLE IF EXISTS console_ask.made');
-  await cluster.sql('DROP TABLE console_ask."Odd ""name"');
-  await cluster.sql('DROP SCHEMA console_ask');
-});
+consoleSuite(
+  async (started) => {
+    ({ cluster, browser } = started);
+    await cluster.sql('CREATE SCHEMA IF NOT EXISTS console_ask');
+    await cluster.sql('CREATE OR REPLACE TABLE console_ask."Odd ""name" AS SELECT 1 AS "a b", 2 AS c');
+  },
+  async () => {
+    await cluster.sql('DROP TABLE IF EXISTS console_ask.made');
+    await cluster.sql('DROP TABLE console_ask."Odd ""name"');
+    await cluster.sql('DROP SCHEMA console_ask');
+  },
+);
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const grid = (page: Page) => page.getByRole('grid', { name: 'Result' });

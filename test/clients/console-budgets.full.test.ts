@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, openConsole, write } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { ask, openConsole, write } from '#test/support/console.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** The budgets of the console, measured; each bound is that of a machine with two idle cores, and grows with the slowness of this one. */
@@ -12,12 +11,9 @@ import { patience } from '#test/support/run/slowness.ts';
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite((started) => {
+  ({ cluster, browser } = started);
 });
-afterAll(() => browser.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 

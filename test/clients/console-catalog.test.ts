@@ -1,12 +1,11 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { startChromium } from '#test/support/chromium.ts';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
-import { buildConsole, openConsole } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { openConsole } from '#test/support/console.ts';
 
 /** Debian's chromium looks into the catalog, mends a table, brings one back, and runs the organisation. */
 
@@ -17,10 +16,8 @@ let browser: Browser;
 let axe: string;
 const table = `console_pages.s.${quoteIdentifier(HOSTILE)}`;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite(async (started) => {
+  ({ cluster, browser } = started);
   axe = await readFile(join(projectRoot, 'node_modules/axe-core/axe.min.js'), 'utf8');
   for (const sql of [
     'CREATE CATALOG console_pages',
@@ -36,9 +33,6 @@ beforeAll(async () => {
     const { status, body } = await cluster.query(sql);
     if (status !== 200) throw new Error(`${sql}: ${JSON.stringify(body)}`);
   }
-});
-afterAll(async () => {
-  await browser.close();
 });
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -389,6 +383,43 @@ test('the holder of each privilege is offered what it allows, and told what else
       await form.getByRole('button', { name: 'Run', exact: true }).waitFor();
       const told = await form.getByText(`This needs tenant_admin or the privilege ${needed}.`).count();
       expect([privilege, path, told]).toEqual([privilege, path, needed === privilege ? 0 : 1]);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }
+});
+
+test('the holder of MANAGE PATS makes and drops a token of another; whoever has another privilege is told', async () => {
+  for (const [user, privilege] of [
+    ['console_pats', 'MANAGE PATS'],
+    ['console_no_pats', 'MANAGE SERVICE ACCOUNTS'],
+  ] as const) {
+    await cluster.sql(`CREATE USER ${user} EMAIL '${user}@example.org' PASSWORD 'Correct-Horse-9'`);
+    await cluster.sql(`GRANT ${privilege} TO USER ${user}`);
+    const token = await cluster.token({ user });
+    const { page, faults } = await openConsole(cluster, browser, { token, path: '/console/admin/tokens' });
+    await page.getByLabel('Tokens of').fill('admin');
+    await page.getByLabel('Tokens of').blur();
+    await button(page, 'Create a token').click();
+    const form = page.getByRole('region', { name: 'Create a token' });
+    await form.getByLabel('NAME', { exact: true }).fill('given "x"');
+    const isRefused = privilege !== 'MANAGE PATS';
+    expect(await form.getByText('This needs tenant_admin or the privilege MANAGE PATS.').count()).toBe(
+      isRefused ? 1 : 0,
+    );
+    expect(await form.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(isRefused);
+    if (isRefused) await page.getByText('FORBIDDEN').waitFor();
+    else {
+      await run(page, 'Create a token');
+      await page.getByText(/^skein_pat_/).waitFor();
+      await page.getByRole('region', { name: 'Tokens', exact: true }).getByText('given "x"').waitFor();
+      await button(page, 'Drop a token').click();
+      const drop = page.getByRole('region', { name: 'Drop a token' });
+      await drop.getByLabel('NAME', { exact: true }).fill('given "x"');
+      await run(page, 'Drop a token');
+      expect(
+        await cluster.sql(`SELECT count(*)::INT AS n FROM (SHOW PERSONAL ACCESS TOKENS) WHERE name = 'given "x"'`),
+      ).toEqual([[0]]);
     }
     expect(faults).toEqual([]);
     await page.context().close();

@@ -1,9 +1,8 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
-import { buildConsole, openConsole, write } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { openConsole, write } from '#test/support/console.ts';
 
 /** Somebody clicks around for half an hour, by chance: no script fails, and the page gives its memory back. */
 
@@ -23,12 +22,9 @@ const NEVER = /sign out|download|export|save|png|copy/i;
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite((started) => {
+  ({ cluster, browser } = started);
 });
-afterAll(() => browser.close());
 
 /** Numbers by chance that are the same for the same seed. */
 function chance(seed: number): (below: number) => number {

@@ -6,17 +6,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { parseSchema } from '#shared/iceberg/schema.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
-import { startChromium } from '#test/support/chromium.ts';
 import type { Cluster } from '#test/support/cluster.ts';
-import { buildConsole, openConsole } from '#test/support/console.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { openConsole } from '#test/support/console.ts';
 import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
-import { sharedCluster } from '#test/support/resources.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** The pages of the catalog over many objects and over a large table in time, and a large file in memory. */
@@ -33,13 +32,10 @@ const GIB = 2 ** 30;
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite(async (started) => {
+  ({ cluster, browser } = started);
   await cluster.sql(`CREATE CATALOG ${CATALOG}`);
 });
-afterAll(() => browser.close());
 
 function within(name: string, measured: number, bound: number): void {
   console.log(`${name}: ${measured.toFixed(1)}, budget ${bound}`);

@@ -1,10 +1,8 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
 import { expectShown, toldTables } from '#test/support/console-tables.ts';
-import { buildConsole } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
 import { startSpark } from '#test/support/spark.ts';
 
 /** Tables of Spark in the console's pages, compared with PyIceberg's own answer. */
@@ -13,12 +11,9 @@ const NAMESPACE = 'console_spark';
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite((started) => {
+  ({ cluster, browser } = started);
 });
-afterAll(() => browser.close());
 
 test('tables that Spark has made are shown as PyIceberg tells of them', async () => {
   await using spark = await startSpark(cluster.catalogUrl, await cluster.token());

@@ -1,10 +1,8 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
 import { expectShown, toldTables } from '#test/support/console-tables.ts';
-import { buildConsole } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
 
 /** Tables of others in the console's pages, compared with PyIceberg's own answer. */
 
@@ -12,12 +10,9 @@ const NAMESPACE = 'console_pyiceberg';
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite((started) => {
+  ({ cluster, browser } = started);
 });
-afterAll(() => browser.close());
 
 test('tables of format 1 to 3 are shown as PyIceberg tells of them: columns, branches, tags, files, partitions, rows', async () => {
   const told = await toldTables(cluster, NAMESPACE, true);

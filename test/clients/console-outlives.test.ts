@@ -1,27 +1,25 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, ended, openConsole, rowTexts, write } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { ask, ended, openConsole, rowTexts, write } from '#test/support/console.ts';
 
 /** Statements outlive the page that has sent them, each tab is a session, and a cut result is sorted by the server. */
 
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
-  await cluster.sql('CREATE SCHEMA IF NOT EXISTS console_outlives');
-  await cluster.sql('CREATE OR REPLACE TABLE console_outlives.taken (i BIGINT)');
-});
-afterAll(async () => {
-  await browser.close();
-  await cluster.sql('DROP TABLE console_outlives.taken');
-  await cluster.sql('DROP SCHEMA console_outlives');
-});
+consoleSuite(
+  async (started) => {
+    ({ cluster, browser } = started);
+    await cluster.sql('CREATE SCHEMA IF NOT EXISTS console_outlives');
+    await cluster.sql('CREATE OR REPLACE TABLE console_outlives.taken (i BIGINT)');
+  },
+  async () => {
+    await cluster.sql('DROP TABLE console_outlives.taken');
+    await cluster.sql('DROP SCHEMA console_outlives');
+  },
+);
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const grid = (page: Page) => page.getByRole('grid', { name: 'Result' });

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { describe, expect, test } from 'vitest';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, openConsole, rowTexts, untilInHistory, write } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { ask, openConsole, rowTexts, untilInHistory, write } from '#test/support/console.ts';
 
 /** Debian's chromium looks at what ran, watches the cluster, and tries to get in. */
 
@@ -13,13 +12,10 @@ let cluster: Cluster;
 let browser: Browser;
 let axe: string;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite(async (started) => {
+  ({ cluster, browser } = started);
   axe = await readFile(join(projectRoot, 'node_modules/axe-core/axe.min.js'), 'utf8');
 });
-afterAll(() => browser.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 

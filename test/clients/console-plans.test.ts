@@ -1,21 +1,17 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
-import { buildConsole, openConsole, untilInHistory, write } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { openConsole, untilInHistory, write } from '#test/support/console.ts';
 
 /** Plans are drawn, the history has an order and a time, and the cluster has a past. */
 
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
+consoleSuite((started) => {
+  ({ cluster, browser } = started);
 });
-afterAll(() => browser.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const JOIN =

@@ -1,26 +1,25 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium } from '#test/support/chromium.ts';
+import { expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, openConsole, rowTexts } from '#test/support/console.ts';
-import { sharedCluster } from '#test/support/resources.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { ask, openConsole, rowTexts } from '#test/support/console.ts';
 
 /** A statement of the console and its rows reach no other tenant and no reader beside its user, whatever address they ask. */
 
 let cluster: Cluster;
 let browser: Browser;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
-  await cluster.cliOk(['admin', 'tenant', 'create', 'console_other', '--user', 'eve']);
-  await cluster.sql("CREATE USER console_reader EMAIL 'console_reader@example.org' PASSWORD 'Sesame-Street-77-x'");
-});
-afterAll(async () => {
-  await browser.close();
-  await cluster.sql('DROP USER console_reader');
-});
+consoleSuite(
+  async (started) => {
+    ({ cluster, browser } = started);
+    await cluster.cliOk(['admin', 'tenant', 'create', 'console_other', '--user', 'eve']);
+    await cluster.sql("CREATE USER console_reader EMAIL 'console_reader@example.org' PASSWORD 'Sesame-Street-77-x'");
+  },
+  async () => {
+    await cluster.sql('DROP USER console_reader');
+  },
+);
 
 const MARK = 'console_rights_secret';
 
@@ -64,5 +63,26 @@ test('a kept result, its record, its profile, its session and the lists stay wit
       if (path.includes(id)) expect([path, answer.status]).toEqual([path, 404]);
     }
   }
+  await page.context().close();
+});
+
+test('who may not write has the rows that are shown as a file, is told why not all of them, and leaves none behind', async () => {
+  const token = await cluster.token({
+    user: 'console_reader',
+    scope: ['catalog:read', 'namespace:read', 'table:read'],
+  });
+  const { page, faults } = await openConsole(cluster, browser, { token });
+  await ask(page, 'SELECT i FROM range(3) t(i)');
+  const menu = async (item: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  const [file] = await Promise.all([page.waitForEvent('download'), menu('3 rows shown as CSV')]);
+  expect(await readFile(await file.path(), 'utf8')).toMatch(/^i\r?\n0\r?\n1\r?\n2\r?\n$/);
+  await menu('All rows as a file (runs the statement again)');
+  await page.getByText(/table:write/).waitFor();
+  const mine = { token: await cluster.token({ user: 'console_reader' }) };
+  expect(await cluster.sql('LIST @~', mine)).toEqual([]);
+  expect(faults).toEqual([]);
   await page.context().close();
 });

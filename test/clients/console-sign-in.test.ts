@@ -1,11 +1,10 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { atLocalhost } from '#shared/config/loopback.ts';
-import { startChromium } from '#test/support/chromium.ts';
 import type { Cluster } from '#test/support/cluster.ts';
-import { ask, buildConsole, rowTexts, visit, write } from '#test/support/console.ts';
+import { consoleSuite } from '#test/support/console-suite.ts';
+import { ask, rowTexts, visit, write } from '#test/support/console.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
-import { sharedCluster } from '#test/support/resources.ts';
 
 /** Debian's chromium signs in to the console at the catalog's page, as a person does, and as a thief would. */
 
@@ -15,19 +14,18 @@ let cluster: Cluster;
 let browser: Browser;
 let origin: string;
 
-beforeAll(async () => {
-  await buildConsole();
-  ({ cluster } = await sharedCluster());
-  browser = await startChromium();
-  origin = atLocalhost(cluster.queryUrl);
-  // With more than one organisation the page asks for it, and other suites make some in this cluster, too.
-  await cluster.cliOk(['admin', 'tenant', 'create', 'console_beside', '--user', 'eve']);
-  await cluster.sql(`CREATE USER ${USER} EMAIL '${USER}@example.org' PASSWORD '${PASSWORD}'`);
-});
-afterAll(async () => {
-  await browser.close();
-  await cluster.sql(`DROP USER ${USER}`);
-});
+consoleSuite(
+  async (started) => {
+    ({ cluster, browser } = started);
+    origin = atLocalhost(cluster.queryUrl);
+    // With more than one organisation the page asks for it, and other suites make some in this cluster, too.
+    await cluster.cliOk(['admin', 'tenant', 'create', 'console_beside', '--user', 'eve']);
+    await cluster.sql(`CREATE USER ${USER} EMAIL '${USER}@example.org' PASSWORD '${PASSWORD}'`);
+  },
+  async () => {
+    await cluster.sql(`DROP USER ${USER}`);
+  },
+);
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const leave = (page: Page) => page.getByRole('link', { name: 'Sign in', exact: true }).click();

@@ -47,6 +47,12 @@ describe('the views', () => {
       `SELECT table_owner, created, bytes > 100 FROM lake.information_schema.tables WHERE ${here} AND table_name = 't'`,
     );
     expect(found).toEqual(['ann', '2020-01-01T00:00:00Z', true]);
+    // A view belongs to who has made it, too.
+    const owners = `SELECT table_name, table_owner FROM lake.information_schema.tables WHERE ${here} AND table_name <> 't'`;
+    expect(await rows(`${owners} ORDER BY 1`)).toEqual([
+      ['m', 'admin'],
+      ['v', 'admin'],
+    ]);
   });
 
   test('columns: as DESCRIBE has them, with the parts of the key', async () => {

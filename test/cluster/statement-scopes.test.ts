@@ -42,8 +42,10 @@ const STATEMENTS: readonly (readonly [sql: string, ...undo: readonly string[]])[
   [`CREATE VIEW ${T}.s.n AS SELECT a FROM ${T}.s.t`, `DROP VIEW ${T}.s.n`],
   [`DROP VIEW ${T}.s.e`, `CREATE VIEW ${T}.s.e AS SELECT 1 AS a`],
   [`CREATE SCHEMA ${T}.n`, `DROP SCHEMA ${T}.n`],
+  [`ALTER SCHEMA ${T}.d RENAME TO e`, `ALTER SCHEMA ${T}.e RENAME TO d`],
   [`DROP SCHEMA ${T}.d`, `CREATE SCHEMA ${T}.d`],
   [`CREATE CATALOG ${T}_2`, `DROP CATALOG ${T}_2`],
+  [`ALTER CATALOG ${T}_a RENAME TO ${T}_b`, `ALTER CATALOG ${T}_b RENAME TO ${T}_a`],
   [`CREATE STAGE ${T}.s.n`, `DROP STAGE ${T}.s.n`],
   [`ALTER STAGE ${T}.s.box RENAME TO bin`, `ALTER STAGE ${T}.s.bin RENAME TO box`],
   [`DROP STAGE ${T}.s.box`, `CREATE STAGE ${T}.s.box`],
@@ -86,6 +88,7 @@ beforeAll(async () => {
   await cluster.cliOk(['admin', 'tenant', 'create', T, '--user', 'root']);
   await cluster.cliOk(['admin', 'catalog', 'create', T, '--tenant', T]);
   await asRoot(
+    `CREATE CATALOG ${T}_a`,
     `CREATE SCHEMA ${T}.s`,
     `CREATE SCHEMA ${T}.d`,
     `CREATE TABLE ${T}.s.t AS SELECT 1 AS a`,

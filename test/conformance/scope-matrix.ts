@@ -1,10 +1,15 @@
 import type { Scope } from '#shared/authorization/token-claims.ts';
 
 /**
- * Operation, the scope that it needs (null: not even a token), and the status of a good request with that scope alone and with every scope
- * but that one. `scope-matrix.test.ts` sends each to a real catalog; it fails when an operation has no line here.
+ * Operation, the scope or scopes that it needs (null: not even a token), and the status of a good request with these alone and with every scope
+ * but one of them. `scope-matrix.test.ts` sends each to a real catalog; it fails when an operation has no line here.
  */
-type Line = readonly [operation: string, scope: Scope | null, withScope: number, withoutScope: number];
+type Line = readonly [
+  operation: string,
+  scope: Scope | `${Scope} ${string}` | null,
+  withScope: number,
+  withoutScope: number,
+];
 
 export const SCOPE_MATRIX: readonly Line[] = [
   ['getConfig', null, 200, 200],
@@ -20,6 +25,7 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['createCatalog', 'catalog:write', 200, 403],
   ['loadCatalog', 'catalog:read', 200, 403],
   ['dropCatalog', 'catalog:write', 204, 403],
+  ['renameCatalog', 'catalog:write namespace:write table:write', 204, 403],
 
   ['listNamespaces', 'namespace:read', 200, 403],
   ['createNamespace', 'namespace:write', 200, 403],
@@ -27,6 +33,7 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['namespaceExists', 'namespace:read', 204, 403],
   ['dropNamespace', 'namespace:write', 204, 403],
   ['updateProperties', 'namespace:write', 200, 403],
+  ['renameNamespace', 'namespace:write table:write', 204, 403],
 
   ['listTables', 'table:read', 200, 403],
   ['createTable', 'table:write', 200, 403],

@@ -12,7 +12,8 @@ import {
   requireBelowRoot,
 } from '../../storage/table-location.ts';
 import { requireCatalog } from '../../store/postgres/catalog-store.ts';
-import { requireNamespace } from '../../store/postgres/namespace-store.ts';
+import { holdCatalog } from '../../store/postgres/rename-catalog.ts';
+import { holdNamespace, requireNamespace } from '../../store/postgres/namespace-store.ts';
 import {
   findView,
   insertView,
@@ -71,7 +72,7 @@ export async function planNewView(
   const { tenant } = target.claims;
   if ((await findView(db, tenant, target.catalog, target.ident)) !== undefined) throw viewExistsError(target.ident);
   const catalog = await requireCatalog(db, tenant, target.catalog);
-  const namespace = await requireNamespace(db, catalog.id, target.ident.namespace);
+  await requireNamespace(db, catalog.id, target.ident.namespace);
   const { location: chosen } = request;
   const location =
     chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : plainLocation(chosen);
@@ -82,6 +83,8 @@ export async function planNewView(
     view,
     storage: (tx) => storagePlace(tx, catalog.id, { metadata }),
     run: async (tx, storage) => {
+      await holdCatalog(tx, catalog);
+      const namespace = await holdNamespace(tx, catalog.id, target.ident.namespace);
       await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view, storage });
       await writeFile(context, view).catch((error: unknown) => {
         throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
@@ -145,6 +148,17 @@ export function planNextView(context: CatalogContext, row: ViewRow, commit: View
       await writeFile(context, view);
     },
   };
+}
+
+/**
+ * Gives a view, whose row the transaction has locked, a document that says the same under other names (`withNewNames`).
+ * @throws INVALID_REQUEST when it is too large by then
+ */
+export async function putRenamed(context: CatalogContext, tx: Tx, row: ViewRow, metadata: ViewMetadata): Promise<void> {
+  const view = written(context, metadata, row.version + 1);
+  const { storage } = row;
+  if (!(await swapViewMetadata(tx, row, { ...view, storage }))) throw new LostRace();
+  await writeFile(context, view);
 }
 
 /** Swaps the row and writes the file; false when another commit came first. */

@@ -1,4 +1,4 @@
-import { requireNamespace } from '../../store/postgres/namespace-store.ts';
+import { holdNamespace } from '../../store/postgres/namespace-store.ts';
 import { hasTable } from '../../store/postgres/table-store.ts';
 import type { Tx } from '../../store/postgres/tables.ts';
 import { storageTaken, type StoragePlace } from '../../store/postgres/view-store.ts';
@@ -18,7 +18,7 @@ export async function storagePlace(
   const table = currentVersion(metadata)['storage-table'];
   if (table === undefined) return null;
   const { namespace, name } = table;
-  const { id: namespaceId } = await requireNamespace(tx, catalogId, namespace);
+  const { id: namespaceId } = await holdNamespace(tx, catalogId, namespace);
   const place = { namespaceId, ident: { namespace, name } };
   const before = base === undefined ? undefined : currentVersion(base)['storage-table'];
   const isKept = before !== undefined && isSame(before, table);

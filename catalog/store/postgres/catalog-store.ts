@@ -136,15 +136,19 @@ type NewCatalog = {
   readonly undropWindowMs?: number;
 };
 
+/** @throws INVALID_REQUEST on a reserved or malformed name */
+export function requireCatalogName(name: string): void {
+  if (CATALOG_NAME.test(name) && !RESERVED_NAMES.has(foldIdentifier(name))) return;
+  throw new SkeinError('INVALID_REQUEST', `not a catalog name: ${name}`);
+}
+
 /**
  * Inserts a catalog, inside of a transaction.
  * @throws INVALID_REQUEST on a reserved or malformed name, or a root of another tenant (`takeRoots`); ALREADY_EXISTS.
  */
 export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string> {
   const { tenantId, name, chosenBy } = catalog;
-  if (!CATALOG_NAME.test(name) || RESERVED_NAMES.has(foldIdentifier(name))) {
-    throw new SkeinError('INVALID_REQUEST', `not a catalog name: ${name}`);
-  }
+  requireCatalogName(name);
   const location = normalizeLocation(catalog.location);
   const allowedRoots = (catalog.allowedRoots ?? []).map(normalizeLocation);
   await takeRoots(tx, { tenantId, catalog: name, roots: [location, ...allowedRoots], chosenBy });

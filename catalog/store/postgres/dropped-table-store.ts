@@ -11,7 +11,7 @@ import {
   displayIdent,
   type TableIdent,
 } from '../../metadata/object-name.ts';
-import { requireNamespace, requireNotReserved } from './namespace-store.ts';
+import { holdNamespace, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { isPoliced } from './policy-facts.ts';
 import { tableExists, type DeletedTable } from './table-store.ts';
@@ -134,7 +134,7 @@ export async function undropTable(
     throw new SkeinError('TABLE_NOT_FOUND', `Dropped table does not exist: ${displayIdent(from.ident)}`);
   }
   requireNotReserved(to.namespace);
-  const namespace = await requireNamespace(tx, catalogId, to.namespace);
+  const namespace = await holdNamespace(tx, catalogId, to.namespace);
   try {
     await tx
       .insertInto('iceberg_table')

@@ -28,6 +28,26 @@ export async function requireNamespace(db: Database, catalogId: string, path: Na
 }
 
 /**
+ * A namespace that keeps its name until the transaction ends, for one that puts something there. @throws SCHEMA_NOT_FOUND, also when it gets
+ * another name at this moment
+ */
+export async function holdNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<{ readonly id: string }> {
+  const row = await tx
+    .selectFrom('namespace')
+    .select('id')
+    .where('catalog_id', '=', catalogId)
+    .where('path', '=', joined(path))
+    .forKeyShare()
+    .executeTakeFirst();
+  return row ?? namespaceNotFound(path);
+}
+
+/** Namespaces of a catalog come and go together, and are renamed alone: a rename moves all below it, and must not miss one. */
+export const lockTree = (tx: Tx, catalogId: string, mode: 'shared' | 'alone') =>
+  sql`select ${sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}(
+    hashtextextended(${`namespaces ${catalogId}`}, 0))`.execute(tx);
+
+/**
  * Checks where something new is to stand. Namespaces from before these names were reserved can be read, emptied and dropped, and what they
  * hold can be changed. @throws RESERVED_NAME
  */
@@ -44,6 +64,7 @@ export async function insertNamespace(
   properties: Properties,
 ): Promise<void> {
   requireNotReserved(path);
+  await lockTree(tx, catalogId, 'shared');
   const parent = path.slice(0, -1);
   const parentId = parent.length === 0 ? null : (await requireNamespace(tx, catalogId, parent)).id;
   try {

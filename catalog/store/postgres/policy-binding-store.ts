@@ -21,7 +21,7 @@ export type TableState = {
   readonly isStorage: boolean;
 };
 
-/** Finds a table by its exact names, and locks it until the transaction ends. */
+/** Finds a table by its exact names, and locks it until the transaction ends; its catalog and its namespace keep their names meanwhile. */
 export async function lockTable(
   tx: Tx,
   tenant: TenantId,
@@ -41,7 +41,7 @@ export async function lockTable(
     join catalog.catalog c on c.id = n.catalog_id
     join catalog.tenant o on o.id = c.tenant_id
     where o.name = ${tenant} and c.name = ${catalog} and n.path = ${joinPath(namespace)} and t.name = ${name}
-    for no key update of t`.execute(tx);
+    for no key update of t for key share of n, c`.execute(tx);
   return rows[0];
 }
 

@@ -80,7 +80,8 @@ export async function findView(
   return { id, catalogId, namespaceId, roots: [root, ...allowedRoots], metadataLocation, metadata, version, storage };
 }
 
-function storageOf(row: {
+/** The place of a view's rows, by its columns. */
+export function storageOf(row: {
   readonly storageNamespaceId: string | null;
   readonly storagePath: string | null;
   readonly storageName: string | null;

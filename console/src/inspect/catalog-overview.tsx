@@ -10,7 +10,7 @@ import { addressOf } from './catalog-place.ts';
 import { Crumbs } from './crumbs.tsx';
 import { DroppedTables } from './dropped-tables.tsx';
 import { refusalOf } from './may.ts';
-import { createCatalog, createSchema, dropCatalog } from './statements.ts';
+import { createCatalog, createSchema, dropCatalog, renameCatalog } from './statements.ts';
 import { Tabs } from './tabs.tsx';
 
 type Page = { readonly objects: readonly BrowsedObject[]; readonly next: string | null };
@@ -66,6 +66,15 @@ export function CatalogOverview({ catalog, tab, me }: Props): ReactNode {
                     ],
                     make: ({ NAME = '', COMMENT = '' }) => createSchema({ catalog, schema: NAME }, COMMENT),
                     refusal: refusalOf(me.actions, 'schema.create'),
+                  },
+                  {
+                    title: 'Rename',
+                    fields: [
+                      { name: 'RENAME TO', kind: 'text', initial: catalog, hint: 'Clients name it in their settings' },
+                    ],
+                    make: (values) => renameCatalog(catalog, values['RENAME TO'] ?? ''),
+                    refusal: refusalOf(me.actions, 'catalog.rename'),
+                    leadsTo: (values) => addressOf(values['RENAME TO'] ?? ''),
                   },
                   {
                     title: 'Drop the catalog',

@@ -8,12 +8,12 @@ import { printBytes, printCount, printTime } from '../app/print-figures.ts';
 import type { BrowsedObject } from '#coordinator/api/browse/browse-operations.ts';
 import { LoadButton } from '../load/load-button.tsx';
 import { LoadFile } from '../load/load-file.tsx';
-import { Actions } from '../statement/action-form.tsx';
+import { Actions, type Values } from '../statement/action-form.tsx';
 import { addressOf } from './catalog-place.ts';
 import { Crumbs } from './crumbs.tsx';
 import { HIDDEN } from './hidden.tsx';
 import { refusalOf } from './may.ts';
-import { commentOnSchema, createStage, createView, dropSchema } from './statements.ts';
+import { commentOnSchema, createStage, createView, dropSchema, renameSchema } from './statements.ts';
 
 const PAGE = 100;
 /** Columns that the server sorts by, and what they are called. */
@@ -167,6 +167,13 @@ const schemaActions = (catalog: string, schema: string, { actions }: Whoami) => 
     fields: [{ name: 'COMMENT', kind: 'text' as const, optional: true }],
     make: ({ COMMENT = '' }) => commentOnSchema({ catalog, schema }, COMMENT),
     refusal: refusalOf(actions, 'schema.alter'),
+  },
+  {
+    title: 'Rename',
+    fields: [{ name: 'RENAME TO', kind: 'text' as const, initial: schema, hint: 'With all its levels, such as a.b' }],
+    make: (values: Values) => renameSchema({ catalog, schema }, values['RENAME TO'] ?? ''),
+    refusal: refusalOf(actions, 'schema.rename'),
+    leadsTo: (values: Values) => addressOf(catalog, values['RENAME TO'] ?? ''),
   },
   {
     title: 'Drop the schema',

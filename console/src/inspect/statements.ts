@@ -14,11 +14,15 @@ const text = (value: string): string => (value === '' ? 'NULL' : quoteLiteral(va
 const one = (sql: string): MadeStatement => ({ sql });
 
 export const createCatalog = (name: string): MadeStatement => one(`CREATE CATALOG ${quoteIdentifier(name)}`);
+export const renameCatalog = (name: string, to: string): MadeStatement =>
+  one(`ALTER CATALOG ${quoteIdentifier(name)} RENAME TO ${quoteIdentifier(to)}`);
 export const dropCatalog = (name: string): MadeStatement => one(`DROP CATALOG ${quoteIdentifier(name)}`);
 export const createSchema = (place: Pick<ObjectPath, 'catalog' | 'schema'>, comment: string): MadeStatement =>
   one(`CREATE SCHEMA ${schemaPath(place)}${comment === '' ? '' : ` COMMENT ${quoteLiteral(comment)}`}`);
 export const commentOnSchema = (place: Pick<ObjectPath, 'catalog' | 'schema'>, comment: string): MadeStatement =>
   one(`COMMENT ON SCHEMA ${schemaPath(place)} IS ${text(comment)}`);
+export const renameSchema = (place: Pick<ObjectPath, 'catalog' | 'schema'>, to: string): MadeStatement =>
+  one(`ALTER SCHEMA ${schemaPath(place)} RENAME TO ${quoteIdentifier(to)}`);
 export const dropSchema = (place: Pick<ObjectPath, 'catalog' | 'schema'>): MadeStatement =>
   one(`DROP SCHEMA ${schemaPath(place)}`);
 

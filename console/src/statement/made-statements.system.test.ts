@@ -153,7 +153,15 @@ test.each(NAMES)('objects that are called %s', async (name) => {
   );
   expect(await run(inspect.firstRows(path))).toHaveLength(2);
   await cluster.cliOk(['admin', 'catalog', 'alter', catalog, '--undrop-window', '0s']);
-  await all(inspect.dropRelation('TABLE', path), inspect.dropSchema(place), inspect.dropCatalog(catalog));
+  await all(inspect.dropRelation('TABLE', path));
+  // A dot stands between levels.
+  const renamed = { ...place, schema: `${name} new` };
+  await all(
+    inspect.renameSchema(place, renamed.schema),
+    inspect.renameCatalog(catalog, `${catalog}.new`),
+    inspect.dropSchema({ ...renamed, catalog: `${catalog}.new` }),
+    inspect.dropCatalog(`${catalog}.new`),
+  );
 });
 
 test.each(NAMES)('policies that are called %s', async (name) => {

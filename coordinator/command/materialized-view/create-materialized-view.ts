@@ -84,7 +84,7 @@ const NOTHING_WRITTEN: WriteOutcome = { count: 0, bytesScanned: 0, fragments: 0 
 async function create(input: CreateMaterializedView, name: TableName, context: CommandContext): Promise<WriteOutcome> {
   const storage = { namespace: name.namespace, name: `${name.table}_storage_${randomUUID().slice(0, 8)}` };
   const version = { ...(await newVersion(input, 'materialized', context)), 'storage-table': storage };
-  const operation = createViewOperation(name, version, input.comment);
+  const operation = createViewOperation(name, version, { comment: input.comment, context });
   if (!input.withData) {
     await changeCatalog(context, operation);
     return NOTHING_WRITTEN;

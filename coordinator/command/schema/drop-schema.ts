@@ -1,4 +1,3 @@
-import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
@@ -6,7 +5,7 @@ import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { requireSchema } from '../require-schema.ts';
-import { namespaceParam, schemaPlace } from './schema-place.ts';
+import { isAbsentSchema, namespaceParam, schemaPlace } from './schema-place.ts';
 
 type DropSchema = { readonly ifExists: boolean; readonly name: ObjectName };
 
@@ -35,10 +34,8 @@ export const dropSchema: Command<DropSchema> = {
       await changeCatalog(context, operation);
     };
     await withNamePosition(name, drop()).catch((error: unknown) => {
-      if (!ifExists || !ABSENT.has(SkeinError.of(error).code)) throw error;
+      if (!ifExists || !isAbsentSchema(error)) throw error;
     });
     return context.answer(statusResult('DROP SCHEMA'));
   },
 };
-
-const ABSENT: ReadonlySet<string> = new Set(['SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);

@@ -19,3 +19,8 @@ export async function schemaPlace(name: ObjectName, context: CommandContext): Pr
 
 /** The levels of a namespace as the path of a REST operation has them. */
 export const namespaceParam = (levels: readonly string[]): string => levels.join('\u001f');
+
+const ABSENT: ReadonlySet<string> = new Set(['SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);
+
+/** Whether a schema is not there, for `IF EXISTS`. */
+export const isAbsentSchema = (error: unknown): boolean => ABSENT.has(SkeinError.of(error).code);

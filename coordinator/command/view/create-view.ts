@@ -48,7 +48,7 @@ export const createView: Command<CreateView> = {
       await changeCatalog(context, { id: 'replaceView', params: viewParams(loaded.name), body });
       return context.answer(done);
     }
-    const operation = createViewOperation(place.name, version, input.comment);
+    const operation = createViewOperation(place.name, version, { comment: input.comment, context });
     await underName(name, changeCatalog(context, operation)).catch((error: unknown) => {
       if (!ifNotExists || !isTaken(error)) throw error;
     });

@@ -134,11 +134,16 @@ export const commentUpdate = (comment: string | null): JsonObject =>
     ? { action: 'remove-properties', removals: ['comment'] }
     : { action: 'set-properties', updates: { comment } };
 
-/** The request that makes a view of its first version. */
-export function createViewOperation(name: TableName, version: NewVersion, comment: string | null): CatalogOperation {
+/** The request that makes a view of its first version; its property `owner` is the user's name, as that of a table. */
+export function createViewOperation(
+  name: TableName,
+  version: NewVersion,
+  { comment, context }: { readonly comment: string | null; readonly context: Pick<CommandContext, 'caller'> },
+): CatalogOperation {
   const { view, ...params } = viewParams(name);
   const { schema, ...viewVersion } = version;
-  const properties = comment === null ? {} : { comment };
+  const owner = context.caller.claims.preferred_username;
+  const properties = comment === null ? { owner } : { owner, comment };
   const body = { name: view ?? '', schema, 'view-version': { ...viewVersion, 'schema-id': 0 }, properties };
   return { id: 'createView', params, body };
 }

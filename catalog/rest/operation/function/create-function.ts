@@ -5,7 +5,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { metadataLocation, newTableLocation } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertFunction, requireFunction } from '../../../store/postgres/function-store.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace, requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
@@ -21,7 +21,7 @@ export async function createFunction(context: CatalogContext, request: RestReque
   const body = parseCreateFunction(request.body, nowMs);
   const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name: checkName(body.name, 'function') };
   const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
-  const namespace = await requireNamespace(db, catalog.id, ident.namespace);
+  await requireNamespace(db, catalog.id, ident.namespace);
   const uuid = randomUUID();
   const metadata = newFunctionMetadata(body, {
     uuid,
@@ -34,6 +34,7 @@ export async function createFunction(context: CatalogContext, request: RestReque
   };
   const storage = await context.storages.open(row.metadataLocation);
   await unit.transact(async (tx) => {
+    const namespace = await holdNamespace(tx, catalog.id, ident.namespace);
     await insertFunction(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
     await storage.write(row.metadataLocation, Buffer.from(row.metadata));
   });

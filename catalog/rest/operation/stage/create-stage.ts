@@ -2,7 +2,7 @@ import { asObject, get, requiredString, stringMap } from '../../../metadata/json
 import type { CatalogContext } from '../../../context.ts';
 import { checkStageProperties } from '../../../stage/stage-properties.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace, requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { insertStage, requireStage } from '../../../store/postgres/stage-store.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 import { checkName, checkProperties, namespaceOf } from '../../../metadata/check-name.ts';
@@ -21,7 +21,7 @@ export async function createStage(context: CatalogContext, request: RestRequest,
   const ident = identOf(request);
   await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
-    const { id: namespaceId } = await requireNamespace(tx, catalog.id, ident.namespace);
+    const { id: namespaceId } = await holdNamespace(tx, catalog.id, ident.namespace);
     await insertStage(tx, { catalog, namespaceId, ident, properties });
   });
   return createStageAgain(context, request);

@@ -4,7 +4,7 @@ import { identOfJson } from '../../../metadata/check-name.ts';
 import { displayIdent } from '../../../metadata/object-name.ts';
 import { asObject, get } from '../../../metadata/json-reader.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace, requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { moveStage, stageNotFound } from '../../../store/postgres/stage-store.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
@@ -23,7 +23,7 @@ export async function renameStage(_context: CatalogContext, request: RestRequest
   await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, claims.tenant, name);
     const source = await requireNamespace(tx, catalog.id, from.namespace);
-    const destination = await requireNamespace(tx, catalog.id, to.namespace);
+    const destination = await holdNamespace(tx, catalog.id, to.namespace);
     const moved = await moveStage(tx, { namespaceId: source.id, name: from.name }, { namespaceId: destination.id, to });
     if (!moved) stageNotFound(displayIdent(from));
   });

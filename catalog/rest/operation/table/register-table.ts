@@ -6,7 +6,7 @@ import { asObject, optionalBoolean, requiredString } from '../../../metadata/jso
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { readRegistered } from '../../../commit/register-metadata.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace } from '../../../store/postgres/namespace-store.ts';
 import { requireDroppable } from '../../../policy/protect-tables.ts';
 import { claimFolders, lockLocations } from '../../../store/postgres/folder-claims.ts';
 import {
@@ -50,7 +50,7 @@ export async function registerTable(context: CatalogContext, request: RestReques
     const existing = await findTable(tx, tenant, prefix, ident);
     let id = existing?.id;
     if (existing === undefined) {
-      const namespace = await requireNamespace(tx, catalog.id, ident.namespace);
+      const namespace = await holdNamespace(tx, catalog.id, ident.namespace);
       id = await insertTable(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
     } else {
       if (!overwrite) throw tableExists(ident);

@@ -3,7 +3,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { asObject, get } from '../../../metadata/json-reader.ts';
 import { requireAction } from '../../../authorization/decide.ts';
 import { requireNotLent } from '../../../policy/protect-tables.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace } from '../../../store/postgres/namespace-store.ts';
 import { displayIdent, type TableIdent } from '../../../metadata/object-name.ts';
 import { moveTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { identOfJson } from '../../../metadata/check-name.ts';
@@ -21,7 +21,7 @@ export async function renameTable(_context: CatalogContext, request: RestRequest
   await unit.transact(async (tx) => {
     const row = await requireTableHead(tx, claims.tenant, catalog, source);
     await requireNotLent(tx, row.id);
-    const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
+    const namespace = await holdNamespace(tx, row.catalogId, destination.namespace);
     const names = { from: source, to: destination };
     const moved = await moveTable(tx, row, namespace.id, names).catch((error: unknown) => {
       throw renameError(error, source, destination);

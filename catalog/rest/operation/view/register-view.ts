@@ -7,7 +7,7 @@ import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
 import { viewFacts } from '../../../metadata/relation-facts.ts';
 import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace, requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../../../metadata/object-name.ts';
 import { findView, insertView, requireView, viewExistsError } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
@@ -25,7 +25,7 @@ export async function registerView(context: CatalogContext, request: RestRequest
   const prefix = request.params['prefix'] ?? '';
   if ((await findView(db, request.claims.tenant, prefix, ident)) !== undefined) throw viewExistsError(ident);
   const catalog = await requireCatalog(db, request.claims.tenant, prefix);
-  const namespace = await requireNamespace(db, catalog.id, ident.namespace);
+  await requireNamespace(db, catalog.id, ident.namespace);
   requireBelowRoot(file, catalog.roots);
   const metadata = parseViewMetadata(await readMetadataFile(await context.storages.open(file), file, VIEW_BYTES_MAX));
   checkViewLocations(metadata, undefined, catalog.roots);
@@ -37,6 +37,7 @@ export async function registerView(context: CatalogContext, request: RestRequest
   };
   await unit.transact(async (tx) => {
     const storage = await storagePlace(tx, catalog.id, { metadata });
+    const namespace = await holdNamespace(tx, catalog.id, ident.namespace);
     await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view, storage });
   });
   return loadViewAnswer(view);

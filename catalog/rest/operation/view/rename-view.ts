@@ -1,7 +1,7 @@
 import { asObject, get } from '../../../metadata/json-reader.ts';
 import { requireAction } from '../../../authorization/decide.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { holdNamespace } from '../../../store/postgres/namespace-store.ts';
 import { moveView, requireView, viewNotFound } from '../../../store/postgres/view-store.ts';
 import { identOfJson } from '../../../metadata/check-name.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
@@ -17,7 +17,7 @@ export async function renameView(_context: CatalogContext, request: RestRequest,
   requireAction(claims, 'view.rename', { kind: 'view', catalog, ...from });
   await unit.transact(async (tx) => {
     const row = await requireView(tx, claims.tenant, catalog, from);
-    const namespace = await requireNamespace(tx, row.catalogId, to.namespace);
+    const namespace = await holdNamespace(tx, row.catalogId, to.namespace);
     if (!(await moveView(tx, row, namespace.id, { from, to }))) viewNotFound(from);
   });
   return NO_CONTENT;

@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
+import type { Tx } from './tables.ts';
+import { storageOf, type ViewRow } from './view-store.ts';
+
+/** Views and functions whose documents may name something. */
+
+export type NamingView = ViewRow & { readonly catalog: string; readonly ident: TableIdent };
+
+/**
+ * Locks the views of a tenant in whose documents a word stands, whatever the case, until the transaction ends.
+ * @param word '' = all @param after the id of the last one of the page before, or ''
+ */
+export async function lockNamingViews(
+  tx: Tx,
+  tenant: string,
+  { word, after, limit }: { readonly word: string; readonly after: string; readonly limit: number },
+): Promise<readonly NamingView[]> {
+  let query = tx
+    .selectFrom('iceberg_view as v')
+    .innerJoin('catalog as c', 'c.id', 'v.catalog_id')
+    .innerJoin('tenant as o', 'o.id', 'c.tenant_id')
+    .innerJoin('namespace as n', 'n.id', 'v.namespace_id')
+    .leftJoin('namespace as s', 's.id', 'v.storage_namespace_id')
+    .select(['v.id', 'v.catalog_id as catalogId', 'v.namespace_id as namespaceId', 'v.name', 'v.metadata', 'v.version'])
+    .select(['v.metadata_location as metadataLocation', 'c.name as catalog', 'c.location as root', 'n.path'])
+    .select(['c.allowed_roots as allowedRoots', 's.id as storageNamespaceId', 's.path as storagePath'])
+    .select('v.storage_name as storageName')
+    .where('o.name', '=', tenant)
+    .where(hasWord('v', word))
+    .orderBy('v.id')
+    .limit(limit)
+    .forNoKeyUpdate('v');
+  if (after !== '') query = query.where('v.id', '>', after);
+  return (await query.execute()).map(({ root, allowedRoots, path, name, ...row }) => ({
+    ...row,
+    roots: [root, ...allowedRoots],
+    ident: { namespace: splitPath(path), name },
+    storage: storageOf(row),
+  }));
+}
+
+/** The functions of a tenant in whose documents a word stands. */
+export async function listNamingFunctions(
+  tx: Tx,
+  tenant: string,
+  word: string,
+): Promise<readonly { readonly catalog: string; readonly ident: TableIdent; readonly metadata: string }[]> {
+  const rows = await tx
+    .selectFrom('iceberg_function as f')
+    .innerJoin('catalog as c', 'c.id', 'f.catalog_id')
+    .innerJoin('tenant as o', 'o.id', 'c.tenant_id')
+    .innerJoin('namespace as n', 'n.id', 'f.namespace_id')
+    .select(['c.name as catalog', 'n.path', 'f.name', 'f.metadata'])
+    .where('o.name', '=', tenant)
+    .where(hasWord('f', word))
+    .execute();
+  return rows.map(({ catalog, path, name, metadata }) => ({
+    catalog,
+    ident: { namespace: splitPath(path), name },
+    metadata,
+  }));
+}
+
+/** The letters A to Z of the collation "C" are those that `foldIdentifier` folds. */
+const hasWord = (table: 'v' | 'f', word: string) =>
+  sql<boolean>`strpos(lower(${sql.ref(`${table}.metadata`)} collate "C"), ${foldIdentifier(word)}) > 0`;

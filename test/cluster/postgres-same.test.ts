@@ -158,6 +158,12 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ],
   ['NULL that is cast', (w) => w.parse('', 'SELECT $1::int[] AS a', [1043]).bind('', '', [null]).execute('').sync()],
   [
+    'texts of EXECUTE',
+    q(
+      "PREPARE x (bytea, int[]) AS SELECT $1 AS a, $2 AS b, $3::text[] AS c; EXECUTE x('\\x00ff', '{1,NULL}', '{\"a,b\"}'); DEALLOCATE x",
+    ),
+  ],
+  [
     'a text in two places',
     (w) => w.parse('', 'SELECT $1 AS a, $1::date AS b', [25]).bind('', '', ['2024-02-29']).execute('').sync(),
   ],

@@ -47,7 +47,7 @@ function literalEdits(sql: string): readonly ParameterEdit[] {
 }
 
 /** The value as SQL; null for a text that the engine reads as Postgres does, or refuses. */
-function literalOf(text: string, to: 'bytea' | 'array'): string | null {
+export function literalOf(text: string, to: 'bytea' | 'array'): string | null {
   try {
     if (to === 'bytea') return text.startsWith('\\x') ? `from_hex('${readBytes(text).toString('hex')}')` : null;
     if (!text.trimStart().startsWith('{')) return null;

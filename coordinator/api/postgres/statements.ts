@@ -20,6 +20,7 @@ import type { PostgresDoor } from './postgres-door.ts';
 import { ReportedSettings, programOf } from './reported-settings.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, warning, type TransactionState } from './server-messages.ts';
+import { executeValues } from './execute-values.ts';
 import { TextReader } from './text-reader.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
@@ -143,9 +144,7 @@ export class Statements {
   }
 
   /** A prepared statement of the session, of Parse or of PREPARE. */
-  prepared(name: string): PreparedStatement | undefined {
-    return this.#session.prepared.get(foldIdentifier(name));
-  }
+  prepared = (name: string): PreparedStatement | undefined => this.#session.prepared.get(foldIdentifier(name));
 
   /** @throws TOO_MANY_PREPARED_STATEMENTS */
   keepPrepared(
@@ -281,14 +280,14 @@ export class Statements {
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
     const isRollback = this.#state === 'E' && ENDS.has(word);
-    const made = await this.texts.withDriverLiterals({ sql: isRollback ? 'ROLLBACK' : sql, text, offset });
+    const values = word === 'EXECUTE' && !isRollback ? executeValues(sql, this.prepared) : [];
+    const made = await this.texts.withDriverLiterals({ sql: isRollback ? 'ROLLBACK' : sql, text, offset }, values);
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#beginImplicit();
       }
       const given = rows === undefined ? {} : { rows };
-      const values = isRollback ? null : parameters;
-      await this.#execute({ sql: made.text, parameters: values, queryId, sink, ...given });
+      await this.#execute({ sql: made.text, parameters: isRollback ? null : parameters, queryId, sink, ...given });
       if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
       else if (ENDS.has(word)) this.#ended();
       else if (place === 'last of its Query') await this.settle();

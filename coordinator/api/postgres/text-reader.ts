@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import type { SizedWork } from '#shared/thread/sized-work.ts';
 import type { ClientTexts } from '../../client-texts.ts';
+import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import type { DerivedText } from '../../statement/derived-text.ts';
 import type { CopyStatement } from './copy-statement.ts';
 import { mayHaveLiterals, withDriverLiterals } from './driver-literals.ts';
@@ -41,10 +42,14 @@ export class TextReader {
     throw new StatementError(SkeinError.fromData(read.error), { sql: text, offset });
   }
 
-  /** The statement with what drivers write as the engine reads it. @throws StatementError */
-  async withDriverLiterals(statement: PlacedSql): Promise<DerivedText> {
+  /** The statement with what drivers write as the engine reads it. @param more edits beside these @throws StatementError */
+  async withDriverLiterals(statement: PlacedSql, more: readonly ParameterEdit[] = []): Promise<DerivedText> {
     const { sql } = statement;
-    return withDriverLiterals(sql, mayHaveLiterals(sql) ? await this.#readOf(DRIVER_LITERALS, statement) : []);
+    const edits = mayHaveLiterals(sql) ? await this.#readOf(DRIVER_LITERALS, statement) : [];
+    return withDriverLiterals(
+      sql,
+      more.length === 0 ? edits : [...edits, ...more].toSorted((a, b) => a.start - b.start),
+    );
   }
 
   /** @throws StatementError */

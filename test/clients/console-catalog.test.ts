@@ -390,7 +390,7 @@ test('the holder of each privilege is offered what it allows, and told what else
 });
 
 test('the holder of MANAGE PATS makes and drops a token of another; whoever has another privilege is told', async () => {
-  // Of somebody who has no more rights: the server gives nobody a token of an administrator.
+  // The token is one of a user without more rights: the server gives nobody a token of an administrator.
   await cluster.sql("CREATE USER console_plain EMAIL 'console_plain@example.org' PASSWORD 'Correct-Horse-9'");
   for (const [user, privilege] of [
     ['console_pats', 'MANAGE PATS'],

@@ -102,7 +102,7 @@ test('each tab is a session with its schema, class and transaction', async () =>
   expect(await rowTexts(page, 1)).toEqual(['0']);
   await button(page, 'New tab').click();
   await page.getByLabel('Schema').waitFor();
-  expect(await page.getByLabel('Schema').inputValue()).not.toBe('console_outlives');
+  await expect.poll(() => page.getByLabel('Schema').inputValue()).not.toBe('console_outlives');
   expect(await page.getByLabel('Class').inputValue()).toBe('auto');
   expect(faults).toEqual([]);
   await page.context().close();

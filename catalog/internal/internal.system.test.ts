@@ -314,7 +314,8 @@ describe('lists', () => {
       action: 'schema.list',
       catalog: 'lake',
     });
-    expect(namespaces).toContainEqual({ levels: ['default', 'deep'], owner: '', oid: expect.any(Number) });
+    const deep = { levels: ['default', 'deep'], owner: '', comment: '', oid: expect.any(Number) };
+    expect(namespaces).toContainEqual(deep);
     const tables = await catalog.call<{ names: string[] }>('ListTables', {
       principal,
       catalog: 'lake',

@@ -9,11 +9,13 @@ import { CATALOG, makeFixture, requestOf } from './matrix-requests.ts';
 import { SCOPE_MATRIX } from './scope-matrix.ts';
 
 /**
- * The scope matrix of `scope-matrix.ts` once more, by users whose scopes come from roles alone: one user for each scope, whose role has just
- * that one, one without any role but `public`, which has no scope here, and a tenant_admin.
+ * The scope matrix of `scope-matrix.ts` once more, by users whose scopes come from roles alone: one user for each scope, or for those that an
+ * operation needs together, whose role has just these, one without any role but `public`, which has no scope here, and a tenant_admin.
  */
 const ALL = Object.keys(SCOPES) as readonly Scope[];
-const userOf = (scope: string): string => scope.replace(':', '_');
+/** Scopes of which an operation needs all. */
+const TOGETHER = new Set(SCOPE_MATRIX.flatMap(([, scope]) => (scope?.includes(' ') === true ? [scope] : [])));
+const userOf = (scope: string): string => scope.replaceAll(/[: ]/g, '_');
 let catalog: TestCatalog;
 let user: StatementRunner;
 /** The catalog with an administrator's token that is good: the first one has ended with the change of `public`. */
@@ -23,7 +25,7 @@ beforeAll(async () => {
   await catalog.sql(`update catalog.catalog set undrop_window_s = 3600 where name = '${CATALOG}'`);
   user = statementRunner(catalog);
   await user.run('admin', { kind: 'alter_role', name: 'public', scope: '' });
-  for (const scope of ALL) {
+  for (const scope of [...ALL, ...TOGETHER]) {
     await user.run('admin', { kind: 'create_role', name: `role_${userOf(scope)}`, ifNotExists: false, scope });
     await user.createUser(userOf(scope), { defaultRole: `role_${userOf(scope)}` });
   }

@@ -1,27 +1,16 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import { SkeinError } from '#shared/error.ts';
-import { mayDo, type Caller } from '../auth/authenticate.ts';
-import type { TakeBytes } from '../binding/encode-rows.ts';
+import { mayDo } from '../auth/authenticate.ts';
 import { OF_RELATION, OF_SCHEMA, type PgRowsRequest } from '../binding/pg-rows.ts';
 import type { TableSource } from '../binding/table-source.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { CatalogList, WantedPlaces } from '../catalog-client/relation-lists.ts';
-import type { NameFinder } from './current-names.ts';
-import type { EncodedBlocks } from './encoded-blocks.ts';
-import type { SessionState } from './session.ts';
+import type { ViewParts } from './schema-view-rows.ts';
 import { rightsRows } from './rights-rows.ts';
 import { settingRows } from './setting-rows.ts';
 
-export type PgParts = {
-  readonly catalog: CatalogClient;
-  readonly names: NameFinder;
-  readonly caller: Caller;
-  readonly session: SessionState;
-  readonly encoded: EncodedBlocks;
-  readonly take: TakeBytes;
-  readonly isPostgres: boolean;
+export type PgParts = ViewParts & {
   /** The tables and views that the caller may read. */
   readonly tables: Pick<TableSource, 'loadTables'>;
   /** Connections and statements that the caller may see, as rows of `pg_stat_activity`. */

@@ -23,7 +23,8 @@ import { joinedRows } from './joined-rows.ts';
 import { relationRows, type RelationView } from './relation-rows.ts';
 import type { SessionState } from './session.ts';
 
-type Parts = {
+/** The services, the caller and the session from which the rows of one statement are made. */
+export type ViewParts = {
   readonly catalog: CatalogClient;
   readonly names: NameFinder;
   readonly caller: Caller;
@@ -40,7 +41,7 @@ type Listed = { readonly catalog: string; readonly list: CatalogList };
 const PAGE_ROWS = 2_000;
 
 /** The views of INFORMATION_SCHEMA as one statement sees them. */
-export const schemaViews = (parts: Parts): SchemaViews => ({
+export const schemaViews = (parts: ViewParts): SchemaViews => ({
   hasPostgresViews: parts.isPostgres,
   schemaView: async (asked) => {
     const request = parts.isPostgres ? asked : { ...asked, hidden: [] };
@@ -66,7 +67,7 @@ export const schemaViews = (parts: Parts): SchemaViews => ({
  */
 async function catalogsOf(
   { catalog, view, filters }: SchemaViewRequest,
-  { names, caller, session, catalog: client }: Parts,
+  { names, caller, session, catalog: client }: ViewParts,
 ): Promise<readonly string[]> {
   if (catalog !== null) return [await names.catalog(caller, catalog)];
   if (session.catalog !== null) return [session.catalog];
@@ -83,7 +84,7 @@ async function catalogsOf(
 async function listOf(
   name: string,
   { view, filters, signal }: SchemaViewRequest,
-  { catalog, caller }: Parts,
+  { catalog, caller }: ViewParts,
 ): Promise<CatalogList | null> {
   if (view === 'schemata' && !mayDo(caller, 'schema.list')) return null;
   const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);
@@ -96,14 +97,14 @@ async function listOf(
   }
 }
 
-type RelationRequest = SchemaViewRequest & Pick<Parts, 'isPostgres'> & { readonly view: RelationView };
+type RelationRequest = SchemaViewRequest & Pick<ViewParts, 'isPostgres'> & { readonly view: RelationView };
 
 /** Rows of tables and views. Those of whole blocks are kept as they were encoded; few places are looked for each time. */
 async function relations(
   listed: readonly Listed[],
   request: RelationRequest,
   made: readonly MadeColumn[],
-  { encoded, take }: Parts,
+  { encoded, take }: ViewParts,
 ): Promise<TableRows> {
   const { view, title, filters, isPostgres } = request;
   const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);

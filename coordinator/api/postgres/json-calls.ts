@@ -113,7 +113,7 @@ function writeNamed(text: CallText, { name, at, close, end }: Call, sources: Sor
     text.append(end, ')');
     return true;
   }
-  return OBJECT_AGGREGATES.has(name) && writeObjects(text, at, close);
+  return OBJECT_AGGREGATES.has(name) && writeObjects(text, { at, close, end });
 }
 
 /** Keys of objects are texts, whatever is given as one. */
@@ -129,7 +129,7 @@ function castKeys(text: CallText, open: number, close: number): void {
 }
 
 /** `jsonb_object_agg(k, v ORDER BY o)`: members as texts with commas between them. A key that is NULL is an error, as in Postgres. */
-function writeObjects(text: CallText, at: number, close: number): boolean {
+function writeObjects(text: CallText, { at, close, end }: Omit<Call, 'name'>): boolean {
   const first = text.word(at + 2) === 'DISTINCT' ? at + 2 : at + 1;
   const { commas, order } = text.divided(at + 1, close);
   const [comma] = commas;
@@ -141,6 +141,6 @@ function writeObjects(text: CallText, at: number, close: number): boolean {
     ` AS VARCHAR)) AS VARCHAR), error('field name must not be null')) || ':' || coalesce(CAST(to_json(`,
   );
   text.append((order ?? close) - 1, `) AS VARCHAR), 'null'), ','`);
-  text.append(text.endOfCall(close), ` || '}' AS JSON)`);
+  text.append(end, ` || '}' AS JSON)`);
   return true;
 }

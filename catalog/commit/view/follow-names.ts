@@ -11,7 +11,7 @@ import { putRenamed } from './commit-view.ts';
 
 /** Views whose documents one rename writes anew: they are locked until it is done. */
 const VIEWS_MAX = 1_000;
-/** Views that are read at once, and whose files are written at once. */
+/** Views whose documents are in memory at once; their files are written one after another. */
 const PAGE = 50;
 /** Views and functions that a refusal names. */
 const TOLD_MAX = 5;

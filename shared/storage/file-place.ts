@@ -19,6 +19,8 @@ const DESCRIPTORS = '/proc/self/fd';
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 /** Follows the path of a file that was deleted after it had been opened. */
 const DELETED = ' (deleted)';
+/** How often a folder is made again that others remove. */
+export const MAKES_MAX = 100;
 
 /** A root, and where it lies without links. That is asked again when something does not lie below it: an operator may move it. */
 export class RealRoot {
@@ -125,23 +127,24 @@ export class RealFolder implements AsyncDisposable {
     }
   }
 
-  /** Opens a folder, and makes it and the missing ones above it. @throws as `open`, and the errors of `mkdir` */
+  /**
+   * Opens a folder, and makes it and the missing ones above it; again, when another process removes one of them meanwhile because it is empty.
+   * @throws as `open`, and the errors of `mkdir`
+   */
   static async make(place: FilePlace, mode?: number): Promise<RealFolder> {
-    try {
-      return await RealFolder.open(place);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    for (let left = MAKES_MAX; ; left -= 1) {
+      try {
+        return await RealFolder.open(place);
+      } catch (error) {
+        if (left === 0 || !isAbsent(error)) throw error;
+      }
+      await makeEntry(place, mode);
     }
-    const { root, path } = place;
-    if (path === root.path) await makeFolders(path, { mode });
-    else {
-      await using parent = await RealFolder.make({ root, path: dirname(path) }, mode);
-      await mkdir(parent.at(basename(path)), { mode }).catch((error: unknown) => {
-        // Another process may have made it in the meantime.
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      });
-    }
-    return RealFolder.open(place);
+  }
+
+  /** Whether it was removed since it was opened: nothing can be made in it. */
+  async isRemoved(): Promise<boolean> {
+    return (await this.#handle.stat()).nlink === 0;
   }
 
   /** The path of an entry for the file system: it goes on from the open folder. Whoever uses it must not follow the entry itself. */
@@ -158,6 +161,18 @@ export class RealFolder implements AsyncDisposable {
     return this.#handle.close();
   }
 }
+
+/** Makes a folder that was missing. It may be there already, or be missing still, when this returns: others make and remove folders, too. */
+async function makeEntry({ root, path }: FilePlace, mode: number | undefined): Promise<void> {
+  if (path === root.path) return makeFolders(path, { mode });
+  await using parent = await RealFolder.make({ root, path: dirname(path) }, mode);
+  await mkdir(parent.at(basename(path)), { mode }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' && !isAbsent(error)) throw error;
+  });
+}
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof FileNotFound || (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** Does something with the path of an entry of a real folder, which must not follow the entry itself. @throws as `RealFolder.open` */
 export async function atPlace<T>({ root, path }: FilePlace, work: (path: string) => Promise<T>): Promise<T> {

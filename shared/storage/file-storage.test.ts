@@ -15,6 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
+/** How often folders are made and removed beside those who use them. */
+const ROUNDS = 200;
+
 const listed = async (folder: string): Promise<readonly string[]> =>
   (await Array.fromAsync(storage.list(folder))).flat().sort();
 
@@ -59,6 +62,40 @@ describe('file operations', () => {
     expect(await listed(`file://${dir}/a`)).toHaveLength(1);
   });
 });
+
+test('folders that are removed meanwhile: lists and looks find what is left, and a write makes its folder again', async () => {
+  const folder = `file://${dir}/going`;
+  let rounds = 0;
+  const during = async (work: (round: number) => Promise<unknown>): Promise<void> => {
+    for (let round = 0; rounds < ROUNDS; round += 1) await work(round);
+  };
+  const removing = async (): Promise<void> => {
+    for (; rounds < ROUNDS; rounds += 1) {
+      await storage.makeFolder(`${folder}/a/b/c`);
+      await storage.removeEmptyFolders(folder);
+    }
+  };
+  const replaced = async (round: number): Promise<void> => {
+    const [from, to] = [`file://${dir}/from-${round}`, `${folder}/a/placed`];
+    await storage.write(from, Buffer.from('placed'));
+    await storage.place(from, to);
+    await storage.remove([to]);
+  };
+  await Promise.all([
+    removing(),
+    during(() => Array.fromAsync(storage.listFiles(folder))),
+    during(() => Array.fromAsync(storage.list(folder))),
+    during(() => storage.fileAt(`${folder}/a/b/c/file`)),
+    during(() => storage.remove([`${folder}/a/b/c/file`])),
+    during(async (round) => {
+      const location = `${folder}/a/b/written-${round}`;
+      await storage.write(location, Buffer.from('written'));
+      await storage.remove([location]);
+    }),
+    during(replaced),
+  ]);
+  expect(rounds).toBeGreaterThanOrEqual(ROUNDS);
+}, 60_000);
 
 test.each(['s3://bucket/key', 'gs://bucket/key'])('there is no storage for %s', (location) => {
   expect(() => openStorage(location, FILE_CREDENTIAL)).toThrow(

@@ -1,10 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { BigIntStats, Dirent } from 'node:fs';
-import { link, lstat, open, opendir, readdir, realpath, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import {
+  link,
+  lstat,
+  open,
+  opendir,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import {
   atPlace,
+  MAKES_MAX,
   RealFolder,
   RealRoot,
   refuseLink,
@@ -110,8 +123,10 @@ const writesOf = (placeOf: PlaceOf): Pick<Storage, 'write' | 'writeStream' | 'pl
   place: (from, to) =>
     guard(from, async () => {
       const place = placeOf(to);
-      await using folder = await folderFor(place, to);
-      await atPlace(placeOf(from), (path) => rename(path, folder.at(basename(place.path))));
+      const renameInto = (folder: RealFolder): Promise<void> =>
+        atPlace(placeOf(from), (path) => rename(path, folder.at(basename(place.path))));
+      const { folder } = await firstInFolder(place, to, renameInto);
+      await folder[Symbol.asyncDispose]();
     }),
 
   sync: (uri) =>
@@ -154,9 +169,11 @@ async function writeNew(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<number> {
   const place = placeOf(uri);
-  await using folder = await guard(uri, () => folderFor(place, uri));
-  const [path, temporary] = [folder.at(basename(place.path)), folder.at(`${basename(place.path)}.${randomUUID()}.tmp`)];
-  const file = await guard(uri, () => open(temporary, 'wx'));
+  const [name, temporaryName] = [basename(place.path), `${basename(place.path)}.${randomUUID()}.tmp`];
+  const openIn = (opened: RealFolder): Promise<FileHandle> => open(opened.at(temporaryName), 'wx');
+  const { folder: opened, made: file } = await guard(uri, () => firstInFolder(place, uri, openIn));
+  await using folder = opened;
+  const [path, temporary] = [folder.at(name), folder.at(temporaryName)];
   try {
     let sizeBytes = 0;
     try {
@@ -281,6 +298,27 @@ function listedFile(path: string, stats: BigIntStats | undefined): ListedFile | 
 const etagOf = ({ ino, size, mtimeNs }: BigIntStats): string =>
   [ino, size, mtimeNs].map((part) => part.toString(16)).join('-');
 
+/**
+ * Makes something in the folder of a file that is written. Until then others may remove the folder, because it is empty: then it is made
+ * again. @throws FileNotFound when a file is in the way
+ */
+async function firstInFolder<T>(
+  place: FilePlace,
+  uri: string,
+  make: (folder: RealFolder) => Promise<T>,
+): Promise<{ readonly folder: RealFolder; readonly made: T }> {
+  for (let left = MAKES_MAX; ; left -= 1) {
+    const folder = await folderFor(place, uri);
+    try {
+      return { folder, made: await make(folder) };
+    } catch (error) {
+      const isRemoved = await folder.isRemoved();
+      await folder[Symbol.asyncDispose]();
+      if (!isRemoved || left === 0) throw error;
+    }
+  }
+}
+
 /** The folder of a file that is written. @throws FileNotFound when a file is in the way */
 const folderFor = ({ root, path }: FilePlace, uri: string): Promise<RealFolder> => {
   // A file that is a root has no folder below it.
@@ -331,7 +369,7 @@ const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMET
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
-const isMissing = (error: unknown): boolean => MISSING.has(codeOf(error));
+const isMissing = (error: unknown): boolean => error instanceof FileNotFound || MISSING.has(codeOf(error));
 
 function ignoreMissing(error: unknown): undefined {
   if (isMissing(error)) return undefined;

@@ -414,7 +414,7 @@ test('what it describes of itself, bodies that are none, and the limit', async (
     const { body } = await scim('GET', path);
     expect(body['meta']).toMatchObject({ location: `${catalog.running.url}/scim/v2${path}` });
   }
-  // What is not served is refused in SCIM's form, and tells nothing without a token.
+  // All else is refused in SCIM's form, and tells nothing without a token.
   for (const [method, path] of [
     ['GET', '/Me'],
     ['POST', '/Bulk'],

@@ -1,6 +1,6 @@
 /**
- * Who has suspended a user: an identity provider by SCIM lets back whom it has suspended, and nobody whom an administrator has. Of users who are
- * suspended already it is taken to be the provider where its last word is that the user is not active, as before.
+ * A user keeps who has suspended him: an identity provider lets back by SCIM whom it has suspended, and nobody whom an administrator has. Where
+ * the last word of a provider about one who is suspended already is that he is not active, it is taken to have been the provider, as before.
  */
 export const SUSPENDED_BY_PROVIDER_MIGRATION: readonly string[] = [
   `alter table catalog.principal add suspended_by_provider boolean not null default false`,

@@ -59,13 +59,15 @@ const refuse = (message: string): never => {
   throw new ScimError(400, message, { type: 'invalidValue' });
 };
 
+// oxlint-disable-next-line no-control-regex -- no such text holds any of these
+const CONTROL = /[\u0000-\u001F\u007F]/;
+
 const isText = (value: unknown): value is string =>
-  // oxlint-disable-next-line no-control-regex -- no such text holds any of these
   typeof value === 'string' &&
   value !== '' &&
   value.length <= TEXT_LENGTH_MAX &&
   value.isWellFormed() &&
-  !/[\u0000-\u001F\u007F]/.test(value);
+  !CONTROL.test(value);
 
 /**
  * Reads a user of a body. Entra writes `active` as a text. @param before what it is where the body does not say it: nobody is let back by what was

@@ -4,7 +4,7 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 export function printBytes(bytes: number): string {
   let power = 0;
-  // What would be told as 1024 is told in the next unit.
+  // A figure that would be rounded to 1024 is told in the next unit.
   while (power < UNITS.length - 1 && Math.round(bytes / 2 ** (10 * power)) >= 1_024) power += 1;
   const value = bytes / 2 ** (10 * power);
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`;

@@ -41,7 +41,7 @@ export async function runStatements(
   if (view === null || failed?.error === undefined || failed.error === null || failed.offset === null) return;
   if (ask.tabs.state.value.activeId !== tab.id) return;
   const place = errorPlace(failed.error, failed.sql);
-  // Of what stands before an explained statement nothing is in the text.
+  // An error may lie in the words before an explained statement, which are not in the text.
   if (place !== null && failed.offset + place >= 0) markError(view, failed.offset + place, failed.error.message);
 }
 

@@ -128,7 +128,7 @@ export class CatalogTree {
     const set = (children: Children): void =>
       this.state.update((state) => ({ ...state, children: new Map(state.children).set(key, children) }));
     const before = this.state.value.children.get(key);
-    // What was there stays in sight until the answer has come.
+    // The list that was there stays in sight until the answer has come.
     set({ ...(before ?? NONE), state: 'loading' });
     try {
       const { objects, next } = await ask(place);

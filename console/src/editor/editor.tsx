@@ -59,7 +59,7 @@ export function Editor({ tabs, tab, keys, onReady, onRest }: Props): ReactNode {
         ? known
         : EditorState.create({ doc: text, selection: { anchor: Math.min(cursor, text.length) }, extensions }),
     );
-    // Who goes from tab to tab by the arrows stays there.
+    // The arrows that go from tab to tab leave the focus there.
     if (document.activeElement?.getAttribute('role') !== 'tab') current.focus();
     latest.current.onRest(current);
     const kept = states.current;

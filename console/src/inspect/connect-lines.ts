@@ -5,9 +5,9 @@ import { objectPath, type ObjectPath } from './statements.ts';
 export type ConnectLines = { readonly client: string; readonly lines: string };
 
 export type ConnectPlace = {
-  /** Of this page. */
+  /** The page's own. */
   readonly origin: string;
-  /** Of the Iceberg REST catalog, as the server names it. */
+  /** The address of the Iceberg REST catalog, as the server names it. */
   readonly catalogUrl: string;
   /** The reader's name, beside which the token stands where a client wants both. */
   readonly username: string;

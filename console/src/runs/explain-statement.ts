@@ -1,4 +1,4 @@
-/** What the button `Explain` sends before a statement: the plan as JSON, and nothing runs. */
+/** The words that the button `Explain` sends before a statement: they ask for the plan as JSON, and nothing runs. */
 const EXPLAIN = 'EXPLAIN (FORMAT JSON) ';
 const OWN_EXPLAIN = /^EXPLAIN\b(?:\s*\([^()]*\)|\s+ANALYZE\b)?\s*/i;
 

@@ -25,6 +25,17 @@ export function StagePage({ path, me }: Props): ReactNode {
     queryKey: ['stage', path],
     queryFn: () => runStatement(listFiles(path)),
   });
+  if (error?.code === 'STAGE_NOT_FOUND') {
+    return (
+      <>
+        <Crumbs {...path} kind="" />
+        <p role="alert">
+          There is no table, view or stage of this name: it may have been dropped or renamed, or you have no right to
+          see it.
+        </p>
+      </>
+    );
+  }
   return (
     <>
       <Crumbs {...path} kind="stage" />

@@ -6,7 +6,7 @@ import { toPrincipalMessage, type Principal } from '#shared/authorization/princi
 import type { SkeinError } from '#shared/error.ts';
 import type { AddressList } from '#shared/grpc/address-list.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
-import { callUnary, type ReplyOf, type UnaryRequest, type UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { callUnary } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
@@ -196,13 +196,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   };
   let leaveEpochs = (): void => undefined;
   const calls = { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE', refused } as const;
-  const call = <Name extends UnaryMethod<CatalogInternalClient>>(
-    method: Name,
-    request: UnaryRequest<CatalogInternalClient, Name>,
-    timeoutMs = CALL_TIMEOUT_MS,
-  ): Promise<ReplyOf<CatalogInternalClient, Name>> => {
-    const ask = (): Promise<ReplyOf<CatalogInternalClient, Name>> =>
-      callUnary(client, method, request, { ...calls, timeoutMs });
+  const call: CatalogCall = (method, request, timeoutMs = CALL_TIMEOUT_MS) => {
+    const ask = () => callUnary(client, method, request, { ...calls, timeoutMs });
     return ASKED_AGAIN.test(method) ? askedAgain(ask) : ask();
   };
 

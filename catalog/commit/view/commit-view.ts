@@ -151,11 +151,11 @@ export function planNextView(context: CatalogContext, row: ViewRow, commit: View
 }
 
 /** A document for a view that says the same under other names (`withNewNames`). @throws INVALID_REQUEST when it is too large by then */
-export const renamedView = (context: CatalogContext, row: ViewRow, metadata: ViewMetadata): Written =>
+export const renamedView = (context: CatalogContext, row: ViewRow, metadata: ViewMetadata): WrittenView =>
   written(context, metadata, row.version + 1);
 
 /** Gives it to the view, whose row the transaction has locked; its file is written by then. */
-export async function putRenamed(tx: Tx, row: ViewRow, view: Written): Promise<void> {
+export async function putRenamed(tx: Tx, row: ViewRow, view: WrittenView): Promise<void> {
   if (!(await swapViewMetadata(tx, row, { ...view, storage: row.storage }))) throw new LostRace();
 }
 
@@ -174,9 +174,9 @@ async function swap(unit: UnitOfWork, { storage, run }: PlannedView): Promise<bo
 export class LostRace extends Error {}
 
 /** A view's document, and the place of its file. */
-export type Written = CommittedView & { readonly location: string; readonly facts: RelationFacts };
+export type WrittenView = CommittedView & { readonly location: string; readonly facts: RelationFacts };
 
-function written(context: CatalogContext, metadata: ViewMetadata, version: number): Written {
+function written(context: CatalogContext, metadata: ViewMetadata, version: number): WrittenView {
   return {
     location: metadata.location,
     metadataLocation: metadataLocation(metadata, version, randomUUID()),
@@ -213,7 +213,7 @@ export function checkViewLocations(
 }
 
 /** @throws STORAGE_ERROR, STORAGE_FULL */
-export async function writeFile({ storages }: CatalogContext, view: Written): Promise<void> {
+export async function writeFile({ storages }: CatalogContext, view: WrittenView): Promise<void> {
   try {
     await (await storages.open(view.metadataLocation)).write(view.metadataLocation, Buffer.from(view.metadata));
   } catch (error) {

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../context.ts';
 import type { Tx } from '../../store/postgres/tables.ts';
 import { transact, type UnitOfWork } from '../../store/postgres/transact.ts';
-import { putRenamed, renamedView, writeFile, type Written } from './commit-view.ts';
+import { putRenamed, renamedView, writeFile, type WrittenView } from './commit-view.ts';
 import { followNames, renamedViews, type Rename, type RenamedView } from './follow-names.ts';
 
 /** Maximum number of concurrent deletions. */
@@ -112,7 +112,7 @@ class RenamedFiles {
     await (await this.#context.storages.open(location)).remove([location]);
   }
 
-  async #write(document: Written): Promise<Written> {
+  async #write(document: WrittenView): Promise<WrittenView> {
     this.#rest.add(document.metadataLocation);
     await writeFile(this.#context, document);
     return document;

@@ -23,7 +23,7 @@ const USABLE_MIN_MS = 30_000;
 export class MachineKeys {
   #provider: Promise<Provider> | undefined;
   #key: Promise<MachineKey> | undefined;
-  #renewing: Promise<void> | undefined;
+  #isRenewing = false;
 
   /**
    * The key; another one than `refused`. The next one is asked for while the last serves, so that a machine that does not answer delays nobody
@@ -32,24 +32,24 @@ export class MachineKeys {
   async key(refused?: string): Promise<MachineKey> {
     const known = await this.#key?.catch(() => undefined);
     if (known !== undefined && known.accessKeyId !== refused && leftMs(known) > USABLE_MIN_MS) {
-      if (leftMs(known) <= LEFT_MIN_MS) this.#renew();
+      if (leftMs(known) <= LEFT_MIN_MS) void this.#renew();
       return known;
     }
     this.#key = this.#ask();
     return this.#key;
   }
 
-  #renew(): void {
-    this.#renewing ??= this.#ask()
-      .then(
-        (next) => {
-          this.#key = Promise.resolve(next);
-        },
-        () => undefined,
-      )
-      .finally(() => {
-        this.#renewing = undefined;
-      });
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    try {
+      const next = await this.#ask();
+      this.#key = Promise.resolve(next);
+    } catch {
+      // The last one serves until it ends.
+    } finally {
+      this.#isRenewing = false;
+    }
   }
 
   async #ask(): Promise<MachineKey> {

@@ -113,7 +113,7 @@ export class TokenCache<Token extends { readonly expiresAtMs: number }> {
       const last = await known.token.catch(() => undefined);
       if (last !== undefined && (await known.untilMs) > this.#nowMs()) return last;
       if (last !== undefined && last.expiresAtMs - LEFT_MIN_MS > this.#nowMs()) {
-        if (this.#tokens.get(id) === known) this.#renew(id, ask, last);
+        if (this.#tokens.get(id) === known) void this.#renew(id, ask, last);
         return last;
       }
     }
@@ -129,22 +129,20 @@ export class TokenCache<Token extends { readonly expiresAtMs: number }> {
   }
 
   /** Asks for the next token beside the requests, which have the last one meanwhile, and also when there is no other. */
-  #renew(id: string, ask: () => Promise<Token>, last: Token): void {
+  async #renew(id: string, ask: () => Promise<Token>, last: Token): Promise<void> {
     const askedMs = this.#nowMs();
-    const keep = (token: Token, untilMs: number): Kept<Token> => {
-      const kept = { token: Promise.resolve(token), untilMs: Promise.resolve(untilMs) };
-      this.#tokens.set(id, kept);
-      return kept;
-    };
-    const meanwhile = keep(last, last.expiresAtMs - LEFT_MIN_MS);
-    void ask()
-      .catch(() => last)
-      .then((next) => {
-        // One that was asked for since, because the store has refused the last, is newer.
-        if (this.#tokens.get(id) === meanwhile) keep(next, halfOf(askedMs, next.expiresAtMs));
-      });
+    const meanwhile = kept(last, last.expiresAtMs - LEFT_MIN_MS);
+    this.#tokens.set(id, meanwhile);
+    const next = await ask().catch(() => last);
+    // A token that was asked for since, because the store has refused the last, is newer.
+    if (this.#tokens.get(id) === meanwhile) this.#tokens.set(id, kept(next, halfOf(askedMs, next.expiresAtMs)));
   }
 }
+
+const kept = <Token>(token: Token, untilMs: number): Kept<Token> => ({
+  token: Promise.resolve(token),
+  untilMs: Promise.resolve(untilMs),
+});
 
 const halfOf = (fromMs: number, toMs: number): number => fromMs + (toMs - fromMs) / 2;
 

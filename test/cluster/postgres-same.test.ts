@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import { Random } from '#test/fuzz/random.ts';
 import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { fieldsOf, PostgresWire, rowOf, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
+import { fieldsOf, int16, int32, PostgresWire, rowOf, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 
@@ -125,6 +125,39 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['no such savepoint', q('BEGIN; ROLLBACK TO nowhere')],
   ['the end of that', q('END')],
   ['a savepoint outside of a transaction', q('SAVEPOINT s')],
+  ['a transaction', q("BEGIN; INSERT INTO t VALUES (99, 'open')")],
+  ['an end that is none', q('COMMIT TO nowhere')],
+  ['does not end it', q("INSERT INTO t VALUES (99, 'alone')")],
+  ['nor does another one', q('ROLLBACK nothing')],
+  ['nor a begin', q('BEGIN nothing')],
+  ['this does', q('COMMIT')],
+  ['an end that is none, outside', q('COMMIT nothing')],
+  ['a transaction again', q('BEGIN')],
+  ['a begin that is none, within', q('BEGIN nothing')],
+  ['which has failed', q('END')],
+  ['a call of a function', (w) => w.send('F', int32(1), int16(0), int16(0), int16(0))],
+  ['a call in what has failed', q('BEGIN; SELECT nothing')],
+  ['is ignored', (w) => w.send('F', int32(1), int16(0), int16(0), int16(0))],
+  ['as all else', q('ROLLBACK')],
+  ['a call behind an error', (w) => w.bind('', 'none').send('F', int32(1), int16(0), int16(0), int16(0)).sync()],
+  ['a NUL in a Query', (w) => w.send('Q', 'SELECT 1', 'SELECT 2')],
+  ['a Parse with more', (w) => w.send('P', '', 'SELECT 1', int16(0), 'more').sync()],
+  ['a Describe of what is no kind', (w) => w.send('D', Buffer.from('X'), 'none').sync()],
+  ['a Close of what is no kind', (w) => w.send('C', Buffer.from('X'), 'none').sync()],
+  ['an Execute with more', (w) => w.parse('', 'SELECT 1').bind('', '').send('E', '', int32(0), int32(0)).sync()],
+  [
+    'forms for other parameters',
+    (w) => w.parse('', 'SELECT 1').send('B', '', '', int16(2), int16(0), int16(0), int16(0), int16(0)).sync(),
+  ],
+  [
+    'forms for other columns',
+    (w) => w.parse('', 'SELECT 1').send('B', '', '', int16(0), int16(0), int16(2), int16(0), int16(1)).sync(),
+  ],
+  [
+    'a form that there is none of',
+    (w) =>
+      w.parse('', 'SELECT $1', [23]).send('B', '', '', int16(1), int16(7), int16(1), int32(1), '', int16(0)).sync(),
+  ],
   ['what the script has left', q('SELECT * FROM t ORDER BY a')],
   [
     'a prepared statement',

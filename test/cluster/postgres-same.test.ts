@@ -299,6 +299,20 @@ const JSON_QUERIES = [
   `SELECT jsonb_object_agg(NULL::text, 1)`,
   `SELECT json_agg(t) FROM (SELECT x, x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC, x) AS t`,
   `SELECT jsonb_agg(t.y) FROM (SELECT DISTINCT x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC) AS t`,
+  // Operators bind tighter than comparisons, AND, NOT and IS.
+  `SELECT j->>'a' = 'x' AND NOT j->'b'->>1 = '7' OR j->>'c' IS NULL, 'x' = j->>'a', j->'b'->-1 IS NOT NULL, j->'b'->-1, j->>'$oid', (j->>'n')::int + 1
+     FROM (SELECT '{"a": "x", "b": [5, 6], "$oid": 3, "n": 4}'::jsonb AS j) AS t WHERE j->>'a' = 'x' AND j->>'n' <> '5'`,
+  `SELECT j #>> '{b,1}', j #> '{b}', j #> ARRAY['o', 'p/~'], j #>> '{o,none}' IS NULL, j #>> '{b,0}' = '5' AND j #> '{}' IS NOT NULL, j #>> '{}'::text[]
+     FROM (SELECT '{"b": [5, 6], "o": {"p/~": null}}'::jsonb AS j) AS t`,
+  `SELECT jsonb_extract_path(j, 'b', '1'), json_extract_path_text(j::json, 'a') = 'x', jsonb '[1]' -> 0, row_to_json(t.*), json_agg(t.*) OVER (), to_jsonb(t.*)
+     FROM (SELECT '{"a": "x", "b": [5, 6]}'::jsonb AS j) AS t`,
+  `SELECT e->>'id', t.n FROM (SELECT 1 AS n, '{"items": [{"id": 7}, {"id": 8}]}'::jsonb AS d) AS t, jsonb_array_elements(t.d->'items') AS e ORDER BY 1`,
+  `SELECT t.n, x FROM (SELECT 1 AS n, '["p", "q", null]'::jsonb AS d UNION ALL SELECT 2, '[]' UNION ALL SELECT 3, NULL) AS t LEFT JOIN LATERAL jsonb_array_elements_text(t.d) AS x ON true ORDER BY 1, 2`,
+  `SELECT v, i FROM json_array_elements('[{"a": 1}, 2, null]') WITH ORDINALITY AS x(v, i) ORDER BY i`,
+  `SELECT n FROM (SELECT 1 AS n, '["p", "q"]'::jsonb AS d) AS t WHERE EXISTS (SELECT 1 FROM jsonb_array_elements_text(d) AS e WHERE e = 'q') AND 'p' IN (SELECT jsonb_array_elements_text(d))`,
+  `SELECT e.key, e.value FROM (SELECT '{"a": 1, "b": [2], "c": "x", "d": null}'::jsonb AS d) AS t, jsonb_each(t.d) AS e ORDER BY 1`,
+  `SELECT k, v FROM jsonb_each_text('{"a": 1, "b": "x", "c": null}') AS e(k, v) ORDER BY k`,
+  `SELECT k, (SELECT count(*) FROM json_object_keys('{"a": 1, "b": 2}')) FROM jsonb_object_keys('{"a": 1, "b": 2}') AS k ORDER BY k`,
   // Rows of a correlated subquery that is sorted.
   `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT o.x AS v0 FROM generate_series(1, 2000) AS o(x)
      WHERE o.x % 40 = c.id ORDER BY (o.x * 7919) % 1009, o.x) AS t) FROM generate_series(0, 9) AS c(id) ORDER BY c.id`,

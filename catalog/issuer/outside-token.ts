@@ -21,10 +21,16 @@ export type ShownToken = {
   readonly keyId: string | undefined;
 };
 
-/** A text that names somebody or something, as `sub` does. */
+// oxlint-disable-next-line no-control-regex -- no name holds any of these
+const CONTROL = /[\u0000-\u001F\u007F]/;
+
+/** A text that names somebody or something, as `sub` does. Halves of characters are all stored as one sign: two such names would be one. */
 export const isSubject = (text: unknown): text is string =>
-  // oxlint-disable-next-line no-control-regex -- no name holds any of these
-  typeof text === 'string' && text !== '' && text.length <= NAME_LENGTH_MAX && !/[\u0000-\u001F\u007F]/.test(text);
+  typeof text === 'string' &&
+  text !== '' &&
+  text.length <= NAME_LENGTH_MAX &&
+  text.isWellFormed() &&
+  !CONTROL.test(text);
 
 /** @returns undefined for a text that is no token */
 export function shownToken(token: string): ShownToken | undefined {

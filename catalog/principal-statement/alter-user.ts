@@ -3,7 +3,12 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { isUniqueViolation } from '../store/postgres/errors.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
-import { storeLegalHold, storeName, storeProfile } from '../store/postgres/principal-change-store.ts';
+import {
+  storeLegalHold,
+  storeName,
+  storeProfile,
+  storeSuspendedHere,
+} from '../store/postgres/principal-change-store.ts';
 import { PUBLIC_ROLE } from '../store/postgres/role-store.ts';
 import { unlock } from '../store/postgres/sign-in-store.ts';
 import { changing, done, partyOf, reading, requireUser, type Call, type Changing } from './change.ts';
@@ -102,7 +107,8 @@ export const setUserState = (call: Call, { name, to }: RequestOf<'set_user_state
       await change.record({ type: 'unsuspend_user', target });
       return;
     }
-    await moveUser(change, user, { kind: 'suspend' });
+    if (user.suspendedByProvider) await storeSuspendedHere(change.tx, user.id, change.now);
+    else await moveUser(change, user, { kind: 'suspend' });
     await requireAdminLeft(change.tx, change.tenant.id, user);
     await change.record({ type: 'suspend_user', target });
   });

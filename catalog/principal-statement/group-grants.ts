@@ -31,7 +31,11 @@ export const NAMED_MAX = 100;
 const CONTROL = /[\u0000-\u001F\u007F]/;
 
 export const isGroupName = (name: unknown): name is string =>
-  typeof name === 'string' && name !== '' && name.length <= GROUP_LENGTH_MAX && !CONTROL.test(name);
+  typeof name === 'string' &&
+  name !== '' &&
+  name.length <= GROUP_LENGTH_MAX &&
+  name.isWellFormed() &&
+  !CONTROL.test(name);
 
 /**
  * `GRANT | REVOKE ROLE r TO | FROM GROUP`: a role for all who are in a group, now and later. tenant_admin is given only WITH ADMINISTRATION, by

@@ -26,17 +26,20 @@ export function moved(
   return transition;
 }
 
-/** Lets an event happen to a user, but for what ARCHIVED removes. @throws the refusal */
+/** Lets an event happen to a user, but for what ARCHIVED removes. @param byProvider an identity provider suspends him @throws the refusal */
 export async function moveUser(
   { tx, now }: Pick<Changing, 'tx' | 'now'>,
   user: PrincipalRecord,
   event: PrincipalEvent,
+  byProvider = false,
 ): Promise<void> {
   const { state, endsTokens } = moved(user, event);
   const status = state.status === 'ARCHIVED' ? 'DEACTIVATED' : state.status;
   const droppedAt = state.status === 'DEACTIVATED' ? new Date(state.deactivatedAtMs) : null;
   const deactivatedAt = state.status === 'ARCHIVED' ? user.deactivatedAt : droppedAt;
-  await storeState(tx, user.id, { status, deactivatedAt, endsTokens }, now);
+  const suspendedByProvider =
+    status === 'SUSPENDED' && (event.kind === 'suspend' ? byProvider : user.suspendedByProvider);
+  await storeState(tx, user.id, { status, deactivatedAt, suspendedByProvider, endsTokens }, now);
 }
 
 /** Called after a change that may have taken the last one. @throws INVALID_STATE */

@@ -64,6 +64,6 @@ function textOf(value: string): string {
   } catch (cause) {
     throw refused(cause);
   }
-  if (text.includes('\0')) throw refused();
+  if (text.includes('\0') || !text.isWellFormed()) throw refused();
   return text;
 }

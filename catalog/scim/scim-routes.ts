@@ -18,7 +18,7 @@ import {
   type ScimGroup,
 } from './groups.ts';
 import { parseFilter } from './parse-filter.ts';
-import { scimCallOf, tagOf, type ScimCall } from './scim-call.ts';
+import { notFound, scimCallOf, tagOf, type ScimCall } from './scim-call.ts';
 import { ScimError, scimErrorBody } from './scim-error.ts';
 import {
   createScimUser,
@@ -83,10 +83,31 @@ export async function scimRoutes(app: FastifyInstance, context: CatalogContext):
   });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
   app.get('/scim/v2/ServiceProviderConfig', (_request, reply) => send(reply, SERVICE_PROVIDER));
-  app.get('/scim/v2/ResourceTypes', (request, reply) => send(reply, listed(RESOURCE_TYPES(callOf(request).base))));
-  app.get('/scim/v2/Schemas', (request, reply) => send(reply, listed(SCHEMAS(callOf(request).base))));
+  described(app, 'ResourceTypes', RESOURCE_TYPES);
+  described(app, 'Schemas', SCHEMAS);
   users(app);
   groups(app);
+  // All else is refused in SCIM's own form, too, and to nobody without a token.
+  for (const url of ['/scim/v2', '/scim/v2/*']) app.all(url, () => refuseUnserved());
+}
+
+/** @throws ScimError 404 */
+function refuseUnserved(): never {
+  throw new ScimError(404, 'there is no such endpoint, or not for this method');
+}
+
+/** A list of what there is, and each of it by its id (RFC 7644, 4). */
+function described(
+  app: FastifyInstance,
+  name: 'ResourceTypes' | 'Schemas',
+  all: (base: string) => readonly JsonObject[],
+): void {
+  app.get(`/scim/v2/${name}`, (request, reply) => send(reply, listed(all(callOf(request).base))));
+  app.get(`/scim/v2/${name}/:id`, (request, reply) => {
+    const one = all(callOf(request).base).find(({ id }) => id === idOf(request));
+    if (one === undefined) throw notFound();
+    return send(reply, one);
+  });
 }
 
 function users(app: FastifyInstance): void {

@@ -16,7 +16,10 @@ const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => pe
 
 beforeAll(async () => {
   issuer = await startOutsideIssuer();
-  catalog = await startTestCatalog({ ...issuer.settings, 'catalog.scim_rate': 300 }, clock);
+  catalog = await startTestCatalog(
+    { ...issuer.settings, 'catalog.scim_rate': 300, 'catalog.outside_audiences': ['default=api://second'] },
+    clock,
+  );
   await run({
     kind: 'create_provider',
     name: 'okta',
@@ -173,21 +176,99 @@ test('a user of SQL is nobody that SCIM changes until he is linked', async () =>
   expect((await describeUser('dora'))?.['status']).toBe('SUSPENDED');
 });
 
-test('whom an administrator has suspended here, the provider lets back only after it has suspended him itself', async () => {
+test('whom an administrator has suspended here, no provider lets back', async () => {
   const made = await scim('POST', '/Users', user('held', { externalId: '00held' }));
   const path = `/Users/${idOf(made)}`;
   const statusOf = async (): Promise<unknown> => (await describeUser('held'))?.['status'];
+  const say = (active: boolean): Promise<ScimAnswer> =>
+    scim('PATCH', path, patch({ op: 'replace', path: 'active', value: active }));
   await run({ kind: 'set_user_state', name: 'held', to: 'SUSPEND' });
   const put = await scim('PUT', path, user('held', { externalId: '00held', active: true }));
   expect([put.status, put.body['active'], await statusOf()]).toEqual([200, false, 'SUSPENDED']);
   await scim('PATCH', path, patch({ op: 'replace', path: 'displayName', value: 'H' }));
-  await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: true }));
+  // Also when it has said meanwhile that he is not active, which suspends nobody who is suspended.
+  for (const active of [true, false, true]) await say(active);
   expect(await statusOf()).toBe('SUSPENDED');
-  await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: false }));
-  await scim('PATCH', path, patch({ op: 'replace', path: 'active', value: true }));
+  await run({ kind: 'set_user_state', name: 'held', to: 'UNSUSPEND' });
+  await say(false);
+  await say(true);
+  expect(await statusOf()).toBe('ACTIVE');
+  // An administrator holds one whom the provider has suspended.
+  await say(false);
+  await run({ kind: 'set_user_state', name: 'held', to: 'SUSPEND' });
+  await say(true);
+  expect(await statusOf()).toBe('SUSPENDED');
+  // A change of another kind forgets nothing.
+  await run({ kind: 'set_user_state', name: 'held', to: 'UNSUSPEND' });
+  await say(false);
+  await run({ kind: 'alter_user', name: 'held', comment: 'away' });
+  await say(true);
   expect(await statusOf()).toBe('ACTIVE');
   // The id of another who is linked is nobody else's.
   expect((await scim('PATCH', path, patch({ op: 'replace', path: 'externalId', value: '00dora' }))).status).toBe(409);
+});
+
+test('what says nothing of active lets nobody back', async () => {
+  const made = await scim('POST', '/Users', user('gone', { externalId: '00gone', active: false }));
+  const path = `/Users/${idOf(made)}`;
+  const silent = { userName: 'gone', externalId: '00gone' };
+  const remove = patch({ op: 'remove', path: 'active' });
+  const nothing = patch({ op: 'replace', path: 'active', value: null });
+  for (const [method, body] of [
+    ['PUT', silent],
+    ['PUT', { ...silent, active: null }],
+    ['PATCH', remove],
+    ['PATCH', nothing],
+  ] as const) {
+    expect([(await scim(method, path, body)).body['active'], (await describeUser('gone'))?.['status']]).toEqual([
+      false,
+      'SUSPENDED',
+    ]);
+  }
+  expect((await scim('PUT', path, { ...silent, active: true })).body['active']).toBe(true);
+});
+
+test('of two providers both must say that one is active', async () => {
+  await run({
+    kind: 'create_provider',
+    name: 'second',
+    ifNotExists: false,
+    issuer: issuer.issuer,
+    audiences: ['api://second'],
+  });
+  const by = await newToken('sync second', 'second');
+  await statementRunner(catalog).createUser('both');
+  await catalog.sql(`insert into catalog.principal_identity (provider_id, subject, external_id, principal_id, linked_at)
+    select i.id, '00both', '00both', p.id, now() from catalog.identity_provider i, catalog.principal p
+    where p.username = 'both' and i.name in ('okta', 'second')`);
+  const body = user('both', { externalId: '00both' });
+  const [one, other] = [await scim('POST', '/Users', body), await scim('POST', '/Users', body, { by })];
+  const statusOf = async (): Promise<unknown> => (await describeUser('both'))?.['status'];
+  const say = (active: boolean, made: ScimAnswer, token?: string): Promise<ScimAnswer> =>
+    scim(
+      'PATCH',
+      `/Users/${idOf(made)}`,
+      patch({ op: 'replace', value: { active } }),
+      token === undefined ? {} : { by: token },
+    );
+  await say(false, one);
+  await say(false, other, by);
+  await say(true, one);
+  expect(await statusOf()).toBe('SUSPENDED');
+  await say(true, other, by);
+  expect(await statusOf()).toBe('ACTIVE');
+  await run({ kind: 'drop_provider', name: 'second', ifExists: false });
+});
+
+test('halves of characters, which are stored as one sign, name nobody', async () => {
+  for (const half of ['\ud800', 'x\udfff']) {
+    expect((await scim('POST', '/Users', user(half))).status).toBe(400);
+    expect((await scim('POST', '/Users', user('halved', { externalId: half }))).status).toBe(400);
+    expect((await scim('POST', '/Groups', { displayName: half })).status).toBe(400);
+  }
+  expect((await scim('GET', '/Users?filter=userName%20eq%20%22%5Cud800%22')).body).toMatchObject({
+    scimType: 'invalidFilter',
+  });
 });
 
 describe('groups', () => {
@@ -329,6 +410,23 @@ test('what it describes of itself, bodies that are none, and the limit', async (
   });
   expect((await scim('GET', '/Schemas')).body['totalResults']).toBe(2);
   expect((await scim('GET', '/ResourceTypes')).body['totalResults']).toBe(2);
+  for (const path of ['/ResourceTypes/Group', '/Schemas/urn:ietf:params:scim:schemas:core:2.0:User']) {
+    const { body } = await scim('GET', path);
+    expect(body['meta']).toMatchObject({ location: `${catalog.running.url}/scim/v2${path}` });
+  }
+  // All else is refused in SCIM's form, and tells nothing without a token.
+  for (const [method, path] of [
+    ['GET', '/Me'],
+    ['POST', '/Bulk'],
+    ['POST', '/Users/.search'],
+    ['PUT', '/Users'],
+    ['GET', ''],
+    ['GET', '/Schemas/x'],
+  ] as const) {
+    const refused = await scim(method, path, method === 'GET' ? undefined : {});
+    expect([refused.status, refused.body['schemas']]).toEqual([404, ['urn:ietf:params:scim:api:messages:2.0:Error']]);
+    expect((await scim(method, path, undefined, { by: 'skein_pat_x' })).status).toBe(401);
+  }
   for (const body of [
     {},
     { userName: 7 },

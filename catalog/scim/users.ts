@@ -14,6 +14,7 @@ import {
   deleteScimUser,
   findScimUser,
   insertScimUser,
+  isSaidInactive,
   listScimUsers,
   updateScimUser,
   type ScimPage,
@@ -58,18 +59,27 @@ const refuse = (message: string): never => {
   throw new ScimError(400, message, { type: 'invalidValue' });
 };
 
-const isText = (value: unknown): value is string =>
-  // oxlint-disable-next-line no-control-regex -- no such text holds any of these
-  typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX && !/[\u0000-\u001F\u007F]/.test(value);
+// oxlint-disable-next-line no-control-regex -- no such text holds any of these
+const CONTROL = /[\u0000-\u001F\u007F]/;
 
-/** Reads a user of a body. Entra writes `active` as a text. @throws ScimError */
-function readUser(body: Json): Described {
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value !== '' &&
+  value.length <= TEXT_LENGTH_MAX &&
+  value.isWellFormed() &&
+  !CONTROL.test(value);
+
+/**
+ * Reads a user of a body. Entra writes `active` as a text. @param before what it is where the body does not say it: nobody is let back by what was
+ * left out @throws ScimError
+ */
+function readUser(body: Json, before = true): Described {
   if (!isObject(body)) return refuse('a user is an object');
   const facts = new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
   const [userName, externalId = null] = [facts.get('username'), facts.get('externalid')];
   if (!isText(userName)) return refuse('userName is missing, or no text');
   if (externalId !== null && !isText(externalId)) return refuse('externalId is no text');
-  const active = facts.get('active') ?? true;
+  const active = facts.get('active') ?? before;
   const word = typeof active === 'string' ? active.toLowerCase() : active;
   if (word !== true && word !== false && word !== 'true' && word !== 'false') return refuse('active is true or false');
   const list = facts.get('emails') ?? [];
@@ -154,7 +164,7 @@ export async function createScimUser(call: ScimCall, body: Json): Promise<ScimUs
     await insertScimUser(tx, { ...described, id, providerId: provider.id, principal, now });
     const user = must(await findById(tx, principal), 'it is there');
     if (linked !== undefined) await storeFacts(call, change, user, described);
-    await activate(call, change, user, { active: described.active, wasActive: true });
+    await activate(call, change, user, described.active);
     return requireScimUser(tx, call, id);
   });
 }
@@ -179,7 +189,7 @@ function changeUser(
   return scimChange(call, async (change) => {
     const row = await requireScimUser(change.tx, call, id);
     requireTag(row.version, ifMatch);
-    const described = readUser(next(row));
+    const described = readUser(next(row), row.active);
     const linked =
       described.externalId === row.externalId ? undefined : await linkedUser(change.tx, call.provider.id, described);
     if (linked !== undefined && linked !== row.principal) {
@@ -188,7 +198,7 @@ function changeUser(
     await updateScimUser(change.tx, row.id, described, change.now);
     const user = must(await findById(change.tx, row.principal), 'it is there');
     await storeFacts(call, change, user, described);
-    await activate(call, change, user, { active: described.active, wasActive: row.active });
+    await activate(call, change, user, described.active);
     return requireScimUser(change.tx, call, id);
   });
 }
@@ -210,23 +220,23 @@ async function storeFacts(
 }
 
 /**
- * `active: false` suspends: the user is out at every door; true after false lets him back, and nobody whom an administrator has suspended here.
- * @throws ScimError for the last tenant_admin
+ * `active: false` suspends: the user is out at every door; true lets him back, but nobody whom an administrator has suspended here, nor of whom
+ * another provider says that he is not active. @throws ScimError for the last tenant_admin
  */
 async function activate(
   { provider }: ScimCall,
   change: Recording,
   user: PrincipalRecord,
-  { active, wasActive }: { readonly active: boolean; readonly wasActive: boolean },
+  active: boolean,
 ): Promise<void> {
   if (active === maySignIn(user.status)) return;
   if (active) {
     if (user.status !== 'SUSPENDED') throw new ScimError(400, `the user is ${user.status}`, { type: 'mutability' });
-    if (wasActive) return;
+    if (!user.suspendedByProvider || (await isSaidInactive(change.tx, user.id))) return;
     await moveUser(change, user, { kind: 'unsuspend' });
     return change.record({ type: 'unsuspend_user', target: partyOf(user) });
   }
-  await moveUser(change, user, { kind: 'suspend' });
+  await moveUser(change, user, { kind: 'suspend' }, true);
   await requireAdminLeft(change.tx, provider.tenantId, user);
   await change.record({ type: 'suspend_user', target: partyOf(user) });
 }

@@ -25,7 +25,7 @@ const OPEN_TO_OTHERS = 0o077;
 export const loginFile = ({ 'client.login_file': named }: Config): string =>
   named === '' ? join(homedir(), '.config', 'skein', 'login.json') : named;
 
-/** The sign-ins, the newest first. @throws UNAUTHENTICATED when others can read the file, INVALID_CONFIGURATION when it is broken */
+/** The sign-ins, the newest first. @throws UNAUTHENTICATED when others can read the file, INVALID_CONFIGURATION when it is broken, or cannot be read */
 export function readLogins(path: string): readonly Login[] {
   let text: string;
   try {
@@ -34,16 +34,43 @@ export function readLogins(path: string): readonly Login[] {
     }
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    if (error instanceof SkeinError) throw error;
+    throw new SkeinError('INVALID_CONFIGURATION', `${path} cannot be read: ${code}`, { cause: error });
   }
   try {
     const { logins } = JSON.parse(text) as { readonly logins?: unknown };
-    if (Array.isArray(logins)) return logins as readonly Login[];
+    if (Array.isArray(logins) && logins.every(isLogin)) return logins;
   } catch {
     // It is told below.
   }
   throw new SkeinError('INVALID_CONFIGURATION', `${path} is no file of skein login: remove it, and sign in anew`);
+}
+
+const TEXTS = [
+  'query_url',
+  'catalog_url',
+  'token_endpoint',
+  'revocation_endpoint',
+  'tenant',
+  'user',
+  'access_token',
+  'expires_at',
+  'refresh_token',
+] as const satisfies readonly (keyof Login)[];
+const ADDRESSES = ['catalog_url', 'token_endpoint', 'revocation_endpoint'] as const;
+
+/** Whether all is there that a sign-in has. The query API is empty where the catalog alone was named. */
+function isLogin(one: unknown): one is Login {
+  if (typeof one !== 'object' || one === null) return false;
+  const login = one as Login;
+  return (
+    TEXTS.every((name) => typeof login[name] === 'string') &&
+    ADDRESSES.every((name) => URL.canParse(login[name])) &&
+    (login.query_url === '' || URL.canParse(login.query_url)) &&
+    !Number.isNaN(Date.parse(login.expires_at))
+  );
 }
 
 /** Writes the sign-ins: a reader sees the old ones or the new, and nobody else any. */

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
@@ -137,6 +138,32 @@ test('of many that need the token at once one renews it; one that was refused is
     code: 'UNAUTHENTICATED',
     message: expect.stringContaining('skein login'),
   });
+  // A command that only asks who one is tells it as it is.
+  await expect(whoami(loadedFor(''), new Flags({}))).rejects.toMatchObject({
+    code: 'UNAUTHENTICATED',
+    message: expect.stringContaining('skein login'),
+  });
+});
+
+test('an input that ends before the code is no sign-in', async () => {
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([]) as typeof process.stdin);
+  await expect(login(loadedFor(queryUrl()), new Flags({ 'no-browser': true }))).rejects.toMatchObject({
+    code: 'UNAUTHENTICATED',
+    message: 'no code was given',
+  });
+});
+
+test('a service of another kind does not say who one is', async () => {
+  const other = createServer((_request, response) => void response.end('<html></html>'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  try {
+    const loaded = loadedFor(url);
+    const config = { ...loaded.config, 'client.token': 'a token' };
+    await expect(whoami({ ...loaded, config }, new Flags({}))).rejects.toMatchObject({ code: 'NO_CLUSTER' });
+  } finally {
+    other.close();
+  }
 });
 
 test('a catalog may be named in place of the query API; a file that others can read is not used', async () => {

@@ -67,9 +67,7 @@ function readOrNone(path: string): readonly Login[] {
 }
 
 function loginOf({ queryUrl, server }: Discovered, tokens: ReturnType<typeof tokensOf>): Login {
-  const { tenant, preferred_username: user } = decodeJwt<{ tenant?: string; preferred_username?: string }>(
-    tokens.access_token,
-  );
+  const { tenant, preferred_username: user } = claimsOf(tokens.access_token);
   return {
     query_url: queryUrl,
     catalog_url: server.issuer,
@@ -79,6 +77,15 @@ function loginOf({ queryUrl, server }: Discovered, tokens: ReturnType<typeof tok
     user: user ?? '',
     ...tokens,
   };
+}
+
+/** @throws UNAUTHENTICATED for what is no token of ours */
+function claimsOf(token: string): { readonly tenant?: string; readonly preferred_username?: string } {
+  try {
+    return decodeJwt(token);
+  } catch (cause) {
+    throw new SkeinError('UNAUTHENTICATED', 'the catalog has given no token that can be read', { cause });
+  }
 }
 
 type Start = {
@@ -120,7 +127,9 @@ async function byPastedCode(start: Start): Promise<Came> {
   process.stderr.write(`Sign in at this address in any browser:\n\n  ${addressOf(start, SHOWN_CODE)}\n\n`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const code = (await lines.question('Paste the code that the page shows: ')).trim();
+    // A terminal that is closed, or an input that has ended, gives no line.
+    const ended = new Promise<string>((resolve) => void lines.once('close', () => resolve('')));
+    const code = (await Promise.race([lines.question('Paste the code that the page shows: '), ended])).trim();
     if (code === '') throw new SkeinError('UNAUTHENTICATED', 'no code was given');
     return { code, redirectUri: SHOWN_CODE };
   } finally {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
 import type { DoorTrust } from '../door-fetch.ts';
 import { followed, leavesState } from './following.ts';
 import { ResultParser, type ResultHead, type ResultTail } from './result-parser.ts';
@@ -21,13 +22,16 @@ export class QueryError extends Error {
   }
 }
 
-/** The error when the server cannot be reached, or does not accept the token. */
-export class ConnectionError extends Error {
+/** The error when the server cannot be reached, or does not accept the token. A command that does not know it tells it as any other. */
+export class ConnectionError extends SkeinError {
   readonly unauthenticated: boolean;
-  constructor(message: string, options: { unauthenticated?: boolean; cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
+  constructor(
+    message: string,
+    { unauthenticated = false, cause }: { readonly unauthenticated?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(unauthenticated ? 'UNAUTHENTICATED' : 'NO_CLUSTER', message, { cause });
     this.name = 'ConnectionError';
-    this.unauthenticated = options.unauthenticated ?? false;
+    this.unauthenticated = unauthenticated;
   }
 }
 

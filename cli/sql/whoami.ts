@@ -28,8 +28,10 @@ export async function whoami(loaded: LoadedConfig, flags: Flags): Promise<ExitCo
     });
   let answer = await ask(false);
   if (answer.status === 401) answer = await ask(true);
-  const body = (await answer.json()) as Whoami & { readonly message?: string };
-  if (!answer.ok) throw new SkeinError('UNAUTHENTICATED', body.message ?? `HTTP status ${answer.status}`);
+  const body = await bodyOf(answer);
+  const why = body?.message ?? `HTTP status ${answer.status}`;
+  if (!answer.ok) throw new SkeinError(answer.status === 401 ? 'UNAUTHENTICATED' : 'NO_CLUSTER', `${url}: ${why}`);
+  if (body?.username === undefined) throw new SkeinError('NO_CLUSTER', `${url} is no query API`);
   const { username, tenant, roles, scopes, auth_method, expires_at } = body;
   const shown = { user: username, tenant, roles, scopes, auth_method, expires_at };
   if (flags.has('json')) process.stdout.write(`${JSON.stringify(shown)}\n`);
@@ -39,4 +41,14 @@ export async function whoami(loaded: LoadedConfig, flags: Flags): Promise<ExitCo
     }
   }
   return EXIT.ok;
+}
+
+/** The JSON of an answer; undefined: a service of another kind has answered. */
+async function bodyOf(answer: Response): Promise<(Partial<Whoami> & { readonly message?: string }) | undefined> {
+  try {
+    const body: unknown = await answer.json();
+    return typeof body === 'object' && body !== null ? body : undefined;
+  } catch {
+    return undefined;
+  }
 }

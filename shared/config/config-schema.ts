@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import { COORDINATOR_SETTINGS } from './coordinator-settings.ts';
 import {
+  address,
   autoBytes,
   bytes,
   choice,
@@ -385,7 +386,7 @@ export const CONFIG = {
   ),
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
-  'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
+  'client.query_url': address('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
   'client.login_file': string('', 'File of the sign-ins of skein login; empty = ~/.config/skein/login.json'),
   'client.tls_ca': string(
     '',

@@ -53,6 +53,10 @@ test('later layers win: defaults, file, file of the data directory, environment,
   });
 });
 
+test.each(['foo', 'localhost:8080', 'ftp://skein', 'http://['])('%s is no address of a query API', (text) => {
+  expect(refusal(() => load({}, [flag('client.query_url', text, '--url')]))).toContain('https://skein.example.com');
+});
+
 test('a timeout that is longer than a timer can be is refused', () => {
   const message =
     'coordinator.query_timeout_max (environment SKEIN_COORDINATOR_QUERY_TIMEOUT_MAX) is longer than 2147483647ms';

@@ -39,3 +39,10 @@ export function parseDuration(text: string): number {
   if (match === null || unit === undefined) return invalidSetting('a duration such as 250ms, 30s, 5m or 1h', text);
   return Math.round(Number(match[1]) * unit);
 }
+
+/** The address of a service, by http or https; an empty text is none. */
+export function parseAddress(text: string): string {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  const isAddress = text === '' || protocol === 'http:' || protocol === 'https:';
+  return isAddress ? text : invalidSetting('an address such as https://skein.example.com', text);
+}

@@ -1,4 +1,4 @@
-import { invalidSetting, parseBytes, parseDuration, parseAutoBytes, type Auto } from './parse-setting.ts';
+import { invalidSetting, parseAddress, parseBytes, parseDuration, parseAutoBytes, type Auto } from './parse-setting.ts';
 import { checkedProfiles } from './storage-profiles.ts';
 
 /** One setting: its kind, default and meaning. */
@@ -18,6 +18,8 @@ export const string = (value: string, doc: string): Key<string> => ({
   secret: false,
   parse: (t) => t,
 });
+/** The address of a service, by http or https. */
+export const address = (value: string, doc: string): Key<string> => ({ ...string(value, doc), parse: parseAddress });
 export const secret = (doc: string): Key<string> => ({ ...string('', doc), secret: true });
 export const bytes = (value: number, doc: string): Key<number> => ({
   type: 'bytes',

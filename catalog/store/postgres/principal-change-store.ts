@@ -73,15 +73,26 @@ export const setStatus = (tx: Tx, id: PrincipalId, status: PrincipalStatus): Pro
 type StoredState = {
   readonly status: PrincipalStatus;
   readonly deactivatedAt: Date | null;
+  readonly suspendedByProvider: boolean;
   readonly endsTokens: boolean;
 };
 
 export const storeState = (
   tx: Tx,
   id: PrincipalId,
-  { status, deactivatedAt, endsTokens }: StoredState,
+  { status, deactivatedAt, suspendedByProvider, endsTokens }: StoredState,
   now: Date,
-): Promise<void> => update(tx, id, { status, deactivated_at: deactivatedAt, updated_at: now }, endsTokens);
+): Promise<void> =>
+  update(
+    tx,
+    id,
+    { status, deactivated_at: deactivatedAt, suspended_by_provider: suspendedByProvider, updated_at: now },
+    endsTokens,
+  );
+
+/** From now on an administrator has suspended the user, and no provider lets him back. */
+export const storeSuspendedHere = (tx: Tx, id: PrincipalId, now: Date): Promise<void> =>
+  update(tx, id, { suspended_by_provider: false, updated_at: now });
 
 /** Absent = it stays. */
 type ProfileChange = {

@@ -28,6 +28,8 @@ export type PrincipalRecord = {
   readonly legalHold: boolean;
   /** A tenant_admin has set it. */
   readonly legalHoldByAdmin: boolean;
+  /** Suspended by an identity provider, which may let him back; false: by an administrator, or not suspended. */
+  readonly suspendedByProvider: boolean;
   readonly isBootstrap: boolean;
   readonly passwordHash: string | null;
   /** The giver of the password; null: the operator, or the principal itself. */
@@ -64,6 +66,7 @@ const records = (db: Database) =>
       'p.session_epoch',
       'p.legal_hold',
       'p.legal_hold_by_admin',
+      'p.suspended_by_provider',
       'p.is_bootstrap_principal',
       'p.password_hash',
       'p.password_set_by',
@@ -208,6 +211,7 @@ const recordOf = (row: Row): PrincipalRecord => ({
   sessionEpoch: row.session_epoch,
   legalHold: row.legal_hold,
   legalHoldByAdmin: row.legal_hold && row.legal_hold_by_admin,
+  suspendedByProvider: row.suspended_by_provider,
   isBootstrap: row.is_bootstrap_principal,
   passwordHash: row.password_hash,
   passwordMaker: row.password_maker,

@@ -187,6 +187,12 @@ export async function forgetScimUser(tx: Tx, principal: PrincipalId, providerId?
   await query.execute();
 }
 
+/** Whether the last word of a provider about a principal is that he is not active. */
+export async function isSaidInactive(tx: Tx, principal: PrincipalId): Promise<boolean> {
+  const query = tx.selectFrom('scim_user').select('id').where('principal_id', '=', principal);
+  return (await query.where('active', '=', false).executeTakeFirst()) !== undefined;
+}
+
 /** A row is about another principal from now on. */
 export async function moveScimUser(tx: Tx, id: string, principal: PrincipalId): Promise<void> {
   await tx.updateTable('scim_user').set({ principal_id: principal }).where('id', '=', id).execute();

@@ -54,6 +54,7 @@ export type Tables = PrincipalTables &
       legal_hold: Generated<boolean>;
       /** A tenant_admin has set the legal hold. */
       legal_hold_by_admin: Generated<boolean>;
+      suspended_by_provider: Generated<boolean>;
       legal_hold_reason: Generated<string | null>;
       updated_at: Generated<Date>;
       deactivated_at: Generated<Date | null>;

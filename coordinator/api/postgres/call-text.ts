@@ -126,7 +126,8 @@ export class CallText {
       operator += this.symbol(i);
     }
     // As in Postgres: a minus at the end is that of a number, unless a sign makes another operator of it.
-    return operator.length > 1 && !/[#@]/.test(operator) ? operator.replace(/-+$/, '') : operator;
+    while (operator.length > 1 && operator.endsWith('-') && !/[#@]/.test(operator)) operator = operator.slice(0, -1);
+    return operator;
   }
 
   /** The value of a string. */

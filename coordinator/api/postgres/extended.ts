@@ -6,13 +6,14 @@ import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
+import type { MessageStatement } from './message-statement.ts';
 import { Portals } from './portals.ts';
 import { castParameters, castTypes } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
 import * as messages from './server-messages.ts';
-import type { MessageStatement, PortalExecution, Statements } from './statements.ts';
+import type { PortalExecution, Statements } from './statements.ts';
 import { protocolViolation, WireError } from './wire-error.ts';
 import type { MessageBody } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
@@ -250,7 +251,7 @@ export class Extended {
   }
 }
 
-/** What Describe and Close are about: a prepared statement or a portal, by its name. @throws WireError */
+/** Reads what Describe and Close are about: a prepared statement or a portal, by its name. @throws WireError */
 function takeTarget(body: MessageBody, message: string): { readonly kind: 'S' | 'P'; readonly name: string } {
   const kind = body.take(1).toString('latin1');
   const name = body.text();

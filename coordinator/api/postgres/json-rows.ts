@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CallText } from './call-text.ts';
 
 /** How the values that a function gives one by one are made of its argument: `open` argument `close`. */
@@ -79,5 +80,5 @@ function columnOf(text: CallText, end: number, { column }: Values): string {
 
 /** A subquery without a name has that of the function. */
 function nameSource(text: CallText, end: number, name: string): void {
-  if (text.aliasBehind(end) === undefined) text.append(end, ` AS ${name.toLowerCase()}`);
+  if (text.aliasBehind(end) === undefined) text.append(end, ` AS ${foldIdentifier(name)}`);
 }

@@ -1,5 +1,5 @@
 import { parseCommand } from '../../prepare/parse-statement.ts';
-import type { MessageStatement } from './statements.ts';
+import type { MessageStatement } from './message-statement.ts';
 import { StatementError } from './wire-error.ts';
 
 /**

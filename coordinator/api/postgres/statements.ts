@@ -16,6 +16,7 @@ import { BEGIN, BEGINS, CHANGES, COMMITS, CONTROLS, ENDS, RECOVERS, ROLLBACK, SA
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
 import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
+import type { MessageStatement } from './message-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { ReportedSettings, programOf } from './reported-settings.ts';
 import { requireControl } from './require-control.ts';
@@ -29,9 +30,6 @@ import { LEAVING } from './idle-watch.ts';
 import { aborted, SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
-
-/** A statement, the text of the message that has it, and where it begins there. */
-export type MessageStatement = { readonly sql: string; readonly text: string; readonly offset: number };
 
 export type PortalExecution = MessageStatement & {
   readonly parameters: Parameters | null;

@@ -15,6 +15,9 @@ const EMAIL =
 /** Characters that nobody sees, which would make two names look alike: U+FE0F, U+034F, U+3164 and such, and the empty braille cell. */
 const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
+/** A text without such characters. */
+export const withoutUnseen = (text: string): string => text.replaceAll(new RegExp(UNSEEN, 'gu'), '');
+
 /** A new name of a user, an account, a role, a token or a webhook. @throws INVALID_REQUEST */
 export function checkPrincipalName(what: string, name: string): void {
   const isName = name !== '' && name.length <= NAME_LENGTH_MAX && name.trim() === name && !UNSEEN.test(name);

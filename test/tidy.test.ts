@@ -126,6 +126,7 @@ const DELETES_ITS_OWN: Readonly<Record<string, string>> = {
   'commit-tables.ts':
     'metadata documents that this commit wrote, or that left the log and lie in the folders of the table (swap-metadata)',
   'run-steps.ts': 'metadata documents that this request wrote',
+  'rename-with-views.ts': 'documents of views that this rename wrote, and no view got',
   'check-bucket.ts': 'files of the check',
   'sweep-stages.ts': 'folders of stages',
   'stage-files.ts': 'files of a stage, by its paths',

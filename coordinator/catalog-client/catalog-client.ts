@@ -6,7 +6,7 @@ import { toPrincipalMessage, type Principal } from '#shared/authorization/princi
 import type { SkeinError } from '#shared/error.ts';
 import type { AddressList } from '#shared/grpc/address-list.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
-import { callUnary, type ReplyOf, type UnaryRequest, type UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { callUnary } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
@@ -30,7 +30,7 @@ import { RelationLists, type CatalogList, type WantedPlaces } from './relation-l
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
 import { personCalls, type PersonCalls } from './person-calls.ts';
 
-/** Time that any call to the catalog may take. */
+/** Time that a call to the catalog may take that says nothing else. */
 const CALL_TIMEOUT_MS = 10_000;
 /**
  * The streams of epochs and of the lease have a connection of their own, which is given up when a ping is not answered: a change is known
@@ -161,6 +161,8 @@ export type CatalogOperation = {
   readonly params: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
+  /** Time that it may take, where that is more than `CALL_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
 };
 
 /** `baseVersion` null = the table is created. `version` is that of the staged table. */
@@ -194,12 +196,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   };
   let leaveEpochs = (): void => undefined;
   const calls = { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE', refused } as const;
-  const limits = { ...calls, timeoutMs: CALL_TIMEOUT_MS };
-  const call = <Name extends UnaryMethod<CatalogInternalClient>>(
-    method: Name,
-    request: UnaryRequest<CatalogInternalClient, Name>,
-  ): Promise<ReplyOf<CatalogInternalClient, Name>> => {
-    const ask = (): Promise<ReplyOf<CatalogInternalClient, Name>> => callUnary(client, method, request, limits);
+  const call: CatalogCall = (method, request, timeoutMs = CALL_TIMEOUT_MS) => {
+    const ask = () => callUnary(client, method, request, { ...calls, timeoutMs });
     return ASKED_AGAIN.test(method) ? askedAgain(ask) : ask();
   };
 
@@ -308,7 +306,7 @@ const listCalls = (call: CatalogCall): Lists => ({
 });
 
 const changeCalls = (call: CatalogCall, term: string): Changes => ({
-  runOperation: async (principal, key, { id, params, query = {}, body }) => {
+  runOperation: async (principal, key, { id, params, query = {}, body, timeoutMs }) => {
     const request = {
       principal: toPrincipalMessage(principal),
       key,
@@ -318,7 +316,7 @@ const changeCalls = (call: CatalogCall, term: string): Changes => ({
       body: Buffer.from(body === undefined ? '' : printJson(body)),
       term,
     };
-    const reply = await call('RunOperation', request);
+    const reply = await call('RunOperation', request, timeoutMs);
     return reply.body.length === 0 ? null : parseJson(reply.body.toString());
   },
   runPrincipalStatement: async (principal, statement) => {

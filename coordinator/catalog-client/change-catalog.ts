@@ -8,6 +8,8 @@ import type { CatalogClient, CatalogOperation } from './catalog-client.ts';
 
 /** Time for which a statement waits for the catalog to say how its change ended. */
 export const SETTLE_MS = 10_000;
+/** Time that a rename may take: the files of up to 1,000 views are written for it. */
+export const RENAME_TIMEOUT_MS = 120_000;
 /** Pause before the catalog is asked again; a random part of up to 20 times of it is added. */
 const RETRY_PAUSE_MS = 50;
 
@@ -29,11 +31,12 @@ export async function changeCatalog(
 ): Promise<Json> {
   beginCommit();
   const key = newUuidV7(Date.now());
-  const endMs = performance.now() + SETTLE_MS;
+  // A change that may take long is asked for again from when its first answer was lost.
+  let endMs = operation.timeoutMs === undefined ? performance.now() + SETTLE_MS : undefined;
   const isUnanswered = (error: unknown): boolean => WITHOUT_ANSWER.has(SkeinError.of(error).code);
   try {
     return await retried(() => catalog.runOperation(caller.claims, key, operation), {
-      again: (error) => isUnanswered(error) && performance.now() < endMs,
+      again: (error) => isUnanswered(error) && performance.now() < (endMs ??= performance.now() + SETTLE_MS),
       pauseMs: () => spreadPause(RETRY_PAUSE_MS),
     });
   } catch (error) {

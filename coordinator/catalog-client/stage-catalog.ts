@@ -118,6 +118,7 @@ type NewUpload = {
 export type CatalogCall = <Name extends UnaryMethod<CatalogInternalClient>>(
   method: Name,
   request: UnaryRequest<CatalogInternalClient, Name>,
+  timeoutMs?: number,
 ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
 
 /** Stages of one page of a list. */

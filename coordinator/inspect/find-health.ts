@@ -40,7 +40,7 @@ export function findHealth(table: FoundTable, { sums, bookmarkKeys, nowMs }: Kno
 }
 
 const sqlName = ({ name }: FoundTable): string =>
-  [name.catalog, ...name.namespace, name.table].map(quoteIdentifier).join('.');
+  [name.catalog, name.namespace.join('.'), name.table].map(quoteIdentifier).join('.');
 
 function* ofFiles(sums: FileSums, name: string): Generator<Finding> {
   const { data, sizes } = sums;

@@ -254,3 +254,11 @@ test('health names what a statement mends, with figures', async () => {
     { code: 'no_statistics', figures: { rows: 240_000, columns: 3 }, statement: 'ANALYZE "lake"."a"."t"' },
   ]);
 });
+
+test('a statement names a schema of several levels as one name', async () => {
+  const small = Array.from({ length: 12 }, (_, i) => [i, 20_000, 1_000] as const);
+  const table = await inspectedTable(join(dir, 'nested'), [snapshot(1, null, [small])], { 'current-snapshot-id': 1 });
+  const nested = { ...table, name: { ...table.name, namespace: ['a', 'b'] } };
+  const { findings } = await inspector(nested).health(PATH, asked);
+  expect(findings.map(({ statement }) => statement)).toEqual(['OPTIMIZE "lake"."a.b"."t"', 'ANALYZE "lake"."a.b"."t"']);
+});

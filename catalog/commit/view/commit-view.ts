@@ -150,15 +150,13 @@ export function planNextView(context: CatalogContext, row: ViewRow, commit: View
   };
 }
 
-/**
- * Gives a view, whose row the transaction has locked, a document that says the same under other names (`withNewNames`).
- * @throws INVALID_REQUEST when it is too large by then
- */
-export async function putRenamed(context: CatalogContext, tx: Tx, row: ViewRow, metadata: ViewMetadata): Promise<void> {
-  const view = written(context, metadata, row.version + 1);
-  const { storage } = row;
-  if (!(await swapViewMetadata(tx, row, { ...view, storage }))) throw new LostRace();
-  await writeFile(context, view);
+/** A document for a view that says the same under other names (`withNewNames`). @throws INVALID_REQUEST when it is too large by then */
+export const renamedView = (context: CatalogContext, row: ViewRow, metadata: ViewMetadata): WrittenView =>
+  written(context, metadata, row.version + 1);
+
+/** Gives it to the view, whose row the transaction has locked; its file is written by then. */
+export async function putRenamed(tx: Tx, row: ViewRow, view: WrittenView): Promise<void> {
+  if (!(await swapViewMetadata(tx, row, { ...view, storage: row.storage }))) throw new LostRace();
 }
 
 /** Swaps the row and writes the file; false when another commit came first. */
@@ -175,9 +173,10 @@ async function swap(unit: UnitOfWork, { storage, run }: PlannedView): Promise<bo
 /** Rolls a transaction back whose compare-and-swap failed. */
 export class LostRace extends Error {}
 
-type Written = CommittedView & { readonly location: string; readonly facts: RelationFacts };
+/** A view's document, and the place of its file. */
+export type WrittenView = CommittedView & { readonly location: string; readonly facts: RelationFacts };
 
-function written(context: CatalogContext, metadata: ViewMetadata, version: number): Written {
+function written(context: CatalogContext, metadata: ViewMetadata, version: number): WrittenView {
   return {
     location: metadata.location,
     metadataLocation: metadataLocation(metadata, version, randomUUID()),
@@ -213,7 +212,8 @@ export function checkViewLocations(
   if (folder !== undefined && folder !== base?.properties['write.metadata.path']) requireBelowRoot(folder, roots);
 }
 
-async function writeFile({ storages }: CatalogContext, view: Written): Promise<void> {
+/** @throws STORAGE_ERROR, STORAGE_FULL */
+export async function writeFile({ storages }: CatalogContext, view: WrittenView): Promise<void> {
   try {
     await (await storages.open(view.metadataLocation)).write(view.metadataLocation, Buffer.from(view.metadata));
   } catch (error) {

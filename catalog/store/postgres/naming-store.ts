@@ -1,23 +1,32 @@
 import { sql } from 'kysely';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 import { storageOf, type ViewRow } from './view-store.ts';
 
 /** Views and functions whose documents may name something. */
 
 export type NamingView = ViewRow & { readonly catalog: string; readonly ident: TableIdent };
 
-/**
- * Locks the views of a tenant in whose documents a word stands, whatever the case, until the transaction ends.
- * @param word '' = all @param after the id of the last one of the page before, or ''
- */
-export async function lockNamingViews(
-  tx: Tx,
-  tenant: string,
-  { word, after, limit }: { readonly word: string; readonly after: string; readonly limit: number },
-): Promise<readonly NamingView[]> {
-  let query = tx
+/** A page of the views in whose documents a word stands, whatever the case. */
+export type NamingPage = {
+  /** '' = all */
+  readonly word: string;
+  /** The id of the last one of the page before, or '' */
+  readonly after: string;
+  readonly limit: number;
+};
+
+/** The views of a tenant, by their ids. */
+export const listNamingViews = (db: Database, tenant: string, page: NamingPage): Promise<readonly NamingView[]> =>
+  rowsOf(namingViews(db, tenant, page));
+
+/** Locks the views of a tenant until the transaction ends. */
+export const lockNamingViews = (tx: Tx, tenant: string, page: NamingPage): Promise<readonly NamingView[]> =>
+  rowsOf(namingViews(tx, tenant, page).forNoKeyUpdate('v'));
+
+function namingViews(db: Database, tenant: string, { word, after, limit }: NamingPage) {
+  const query = db
     .selectFrom('iceberg_view as v')
     .innerJoin('catalog as c', 'c.id', 'v.catalog_id')
     .innerJoin('tenant as o', 'o.id', 'c.tenant_id')
@@ -30,9 +39,11 @@ export async function lockNamingViews(
     .where('o.name', '=', tenant)
     .where(hasWord('v', word))
     .orderBy('v.id')
-    .limit(limit)
-    .forNoKeyUpdate('v');
-  if (after !== '') query = query.where('v.id', '>', after);
+    .limit(limit);
+  return after === '' ? query : query.where('v.id', '>', after);
+}
+
+async function rowsOf(query: ReturnType<typeof namingViews>): Promise<readonly NamingView[]> {
   return (await query.execute()).map(({ root, allowedRoots, path, name, ...row }) => ({
     ...row,
     roots: [root, ...allowedRoots],

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { call, callJson, type ApiError } from '../api/call.ts';
+import { FilterField } from '../app/filter-field.tsx';
 import { Problem } from '../app/problem.tsx';
 import { printTime } from '../app/print-figures.ts';
 
@@ -69,14 +70,13 @@ export function AuditPage(): ReactNode {
         onSubmit={(event) => event.preventDefault()}
       >
         {FILTERS.map(([name, label, type]) => (
-          <label key={name}>
-            {label}
-            <input
-              type={type}
-              defaultValue={search.get(name) ?? ''}
-              onBlur={({ target }) => set(name, target.value.trim())}
-            />
-          </label>
+          <FilterField
+            key={name}
+            label={label}
+            type={type}
+            value={search.get(name) ?? ''}
+            onSet={(value) => set(name, value)}
+          />
         ))}
         <button
           type="button"

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
+import { FilterField } from '../app/filter-field.tsx';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
 import { Holders } from './holders.tsx';
@@ -147,13 +148,9 @@ export function TokensPage({ me }: Props): ReactNode {
   const refusal = owner === '' ? undefined : principalRefusal(me, 'MANAGE PATS');
   return (
     <>
-      <label>
-        Tokens of (a name; empty: your own)
-        <input defaultValue="" onBlur={({ target }) => setOwner(target.value.trim())} />
-      </label>
+      <FilterField label="Tokens of (a name; empty: your own)" type="text" value={owner} onSet={setOwner} />
       <PrincipalList kind="tokens" label="Tokens" of={owner} version={version} />
       <Actions
-        key={owner}
         onDone={() => setVersion((now) => now + 1)}
         actions={[
           {

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
+import { FilterField } from '../app/filter-field.tsx';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
 import { Affected } from './affected.tsx';
@@ -42,10 +43,7 @@ export function PoliciesPage({ me }: { readonly me: Whoami }): ReactNode {
             <option>MASKING</option>
           </select>
         </label>
-        <label>
-          Bindings in the catalog
-          <input defaultValue="" onBlur={({ target }) => setCatalog(target.value.trim())} />
-        </label>
+        <FilterField label="Bindings in the catalog" type="text" value={catalog} onSet={setCatalog} />
       </form>
       <PolicyList key={`list ${kind} ${version}`} kind={kind} onChoose={choose} />
       {catalog === '' ? null : (

@@ -75,7 +75,17 @@ export function App(): ReactNode {
 function Pages({ me }: { readonly me: WhoamiEntry }): ReactNode {
   const ask = useMemo(() => new AskState(`${me.tenant} ${me.user_id}`), [me.tenant, me.user_id]);
   useEffect(() => void ask.tabs.load(linkedText()), [ask]);
+  useEffect(() => ask.begin(), [ask]);
   const [location, navigate] = useLocation();
+  // A link that is opened where the page is already there changes no more than the text behind #.
+  useEffect(() => {
+    const onLink = (): void => {
+      const text = linkedText();
+      if (text !== null) void ask.tabs.add(text).then(() => navigate('/ask'));
+    };
+    addEventListener('hashchange', onLink);
+    return () => removeEventListener('hashchange', onLink);
+  }, [ask, navigate]);
   return (
     <main>
       <Palette commands={commandsOf(ask, navigate)} />
@@ -146,8 +156,14 @@ type HeaderProps = { readonly name: string; readonly tenant: string; readonly on
 
 function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
   const [location] = useLocation();
+  const [problem, complain] = useState('');
   const signOut = async (): Promise<void> => {
-    await call('/api/console/session', { method: 'DELETE' });
+    try {
+      await call('/api/console/session', { method: 'DELETE' });
+    } catch (error) {
+      complain(`You are still signed in: ${error instanceof Error ? error.message : String(error)}`);
+      return;
+    }
     onSignedOut();
     globalThis.location.assign('/console/');
   };
@@ -170,6 +186,11 @@ function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
         {name}
       </a>
       <span className="quiet">{tenant}</span>
+      {problem === '' ? null : (
+        <span role="alert" className="wrong">
+          {problem}
+        </span>
+      )}
       <button type="button" onClick={() => void signOut()}>
         Sign out
       </button>

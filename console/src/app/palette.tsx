@@ -32,6 +32,8 @@ export function Palette({ commands }: { readonly commands: readonly Command[] })
 
 type Props = { readonly commands: readonly Command[]; readonly onDone: () => void };
 
+const showOption = (option: HTMLElement | null): void => option?.scrollIntoView({ block: 'nearest' });
+
 function Choices({ commands, onDone }: Props): ReactNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -71,7 +73,9 @@ function Choices({ commands, onDone }: Props): ReactNode {
       <div id="palette-list" role="listbox" aria-label="Commands">
         {found.map((command, i) => (
           <div
-            key={command.title}
+            // Two tabs may have one name.
+            key={`${i} ${command.title}`}
+            ref={i === chosen ? showOption : null}
             id={`palette-${i}`}
             role="option"
             aria-selected={i === chosen}

@@ -6,8 +6,11 @@ import type { Asked } from '../runs/runs.ts';
 import type { TabRecord } from '../tabs/tab-record.ts';
 import type { AskState } from './ask-state.ts';
 
+/** A statement of the text. */
+type AskedAt = Asked & { readonly offset: number };
+
 /** The statements of the selection, else that in which the cursor stands. */
-export function chosenStatements({ state }: EditorView): readonly Asked[] {
+export function chosenStatements({ state }: EditorView): readonly AskedAt[] {
   const { from, to, empty, head } = state.selection.main;
   const text = state.doc.toString();
   if (!empty) {
@@ -17,7 +20,7 @@ export function chosenStatements({ state }: EditorView): readonly Asked[] {
   return statement === undefined ? [] : [{ sql: statement.sql, offset: statement.start }];
 }
 
-export const allStatements = ({ state }: EditorView): readonly Asked[] =>
+export const allStatements = ({ state }: EditorView): readonly AskedAt[] =>
   placeStatements(state.doc.toString()).map(({ sql, start }) => ({ sql, offset: start }));
 
 /** Runs statements of a tab, and shows an error at its place in the text. */
@@ -27,13 +30,19 @@ export async function runStatements(
   statements: readonly Asked[],
   view: EditorView | null,
 ): Promise<void> {
+  if (ask.runs.isRunning(tab.id)) {
+    ask.tell(tab, 'A statement of this tab runs: wait for it, or cancel it');
+    return;
+  }
   if (view !== null) clearErrors(view);
+  ask.tell(tab, statements.length === 0 ? 'There is no statement at the cursor' : '');
   await ask.runs.run(tab, statements);
   const failed = ask.runs.state.value.get(tab.id)?.outcomes.at(-1);
   if (view === null || failed?.error === undefined || failed.error === null || failed.offset === null) return;
   if (ask.tabs.state.value.activeId !== tab.id) return;
   const place = errorPlace(failed.error, failed.sql);
-  if (place !== null) markError(view, failed.offset + place, failed.error.message);
+  // An error may lie in the words before an explained statement, which are not in the text.
+  if (place !== null && failed.offset + place >= 0) markError(view, failed.offset + place, failed.error.message);
 }
 
 /** Sets the whole text in order; a text that does not parse stays. @returns what was wrong */

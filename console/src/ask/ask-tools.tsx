@@ -1,10 +1,11 @@
 import { Menu } from '@base-ui/react/menu';
 import type { EditorView } from '@codemirror/view';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useStore } from '../app/store.ts';
 import { exportAll, saveQuery } from '../result/export-all.ts';
 import { exportRows, type ExportForm } from '../result/export-rows.ts';
 import type { Outcome } from '../runs/outcome.ts';
+import { explained } from '../runs/explain-statement.ts';
 import { ROW_LIMITS, type TabRecord } from '../tabs/tab-record.ts';
 import { allStatements, chosenStatements, formatText, runStatements } from './ask-actions.ts';
 import type { AskState } from './ask-state.ts';
@@ -25,21 +26,15 @@ const FORMS: readonly ExportForm[] = ['CSV', 'JSON', 'Arrow'];
 /** The buttons between the text and its rows. */
 export function AskTools({ ask, tab, view, shown, isChart, onChart }: Props): ReactNode {
   const isRunning = useStore(ask.runs.state, () => ask.runs.isRunning(tab.id));
-  const [told, tell] = useState('');
+  const told = useStore(ask.told, ({ tabId, text }) => (tabId === tab.id ? text : ''));
+  const tell = (text: string): void => ask.tell(tab, text);
   const run = (of: typeof allStatements): void => {
     if (view.current !== null) void runStatements(ask, tab, of(view.current), view.current);
   };
   const explain = (): void => {
     if (view.current === null) return;
     const [first] = chosenStatements(view.current);
-    if (first !== undefined) {
-      void runStatements(
-        ask,
-        tab,
-        [{ sql: `EXPLAIN (FORMAT JSON) ${first.sql}`, offset: null, isExplain: true }],
-        view.current,
-      );
-    }
+    void runStatements(ask, tab, first === undefined ? [] : [explained(first)], view.current);
   };
   const act = (work: Promise<unknown>, done: string): void =>
     void work.then(

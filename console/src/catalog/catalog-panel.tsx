@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNod
 import { useStore } from '../app/store.ts';
 import { quotePath } from '../editor/quote-name.ts';
 import type { BrowsedObject } from '#coordinator/api/browse/browse-operations.ts';
+import { onCatalogChange } from './catalog-changes.ts';
 import { hasChildren, treeLines, type CatalogTree, type TreeLine } from './catalog-tree.ts';
 
 type Props = {
@@ -42,6 +43,7 @@ const canPreview = ({ kind }: BrowsedObject): boolean =>
 export function CatalogPanel({ tree, onInsert, onPreview, onChoose, at }: Props): ReactNode {
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => void tree.load().then(() => setLoaded(true)), [tree]);
+  useEffect(() => onCatalogChange(() => void tree.reload()), [tree]);
   useEffect(() => {
     if (isLoaded && at !== undefined) void tree.reveal(at);
   }, [isLoaded, tree, at?.catalog, at?.schema, at?.object]);

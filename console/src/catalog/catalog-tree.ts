@@ -45,9 +45,9 @@ export class CatalogTree {
   readonly #parents = new Map<string, BrowsedObject>();
   #search = new AbortController();
 
-  /** Asks for the catalogs, and opens the only one. */
+  /** Asks for the catalogs, and for what was open before; opens the only one. */
   async load(): Promise<void> {
-    await this.#fetch(ROOT, {});
+    await this.reload();
     const catalogs = this.state.value.children.get(ROOT)?.objects ?? [];
     const [only] = catalogs;
     if (only !== undefined && catalogs.length === 1 && !this.state.value.open.has(keyOf(only))) this.toggle(only, true);
@@ -128,7 +128,8 @@ export class CatalogTree {
     const set = (children: Children): void =>
       this.state.update((state) => ({ ...state, children: new Map(state.children).set(key, children) }));
     const before = this.state.value.children.get(key);
-    set({ ...(isFurther ? (before ?? NONE) : NONE), state: 'loading' });
+    // The list that was there stays in sight until the answer has come.
+    set({ ...(before ?? NONE), state: 'loading' });
     try {
       const { objects, next } = await ask(place);
       set({ objects: [...(isFurther ? (before?.objects ?? []) : []), ...objects], next, state: 'there', problem: '' });

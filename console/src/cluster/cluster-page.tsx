@@ -2,6 +2,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { call } from '../api/call.ts';
+import { CopyButton } from '../app/copy-button.tsx';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
 import { useStore } from '../app/store.ts';
@@ -250,11 +251,7 @@ function Workers({ workers }: { readonly workers: readonly WorkerEntry[] }): Rea
 /** Draining is the operator's: the page has the command, and does not run it. */
 function DrainCommand({ name }: { readonly name: string }): ReactNode {
   const command = `skein worker drain '${name.replaceAll("'", `'\\''`)}'`;
-  return (
-    <button type="button" title={command} onClick={() => void navigator.clipboard.writeText(command)}>
-      Copy the command
-    </button>
-  );
+  return <CopyButton label="Copy the command" title={command} text={command} />;
 }
 
 function Groups({ groups }: { readonly groups: readonly ResourceGroupEntry[] }): ReactNode {

@@ -52,10 +52,15 @@ export function Editor({ tabs, tab, keys, onReady, onRest }: Props): ReactNode {
     const { text, cursor } = tabs.textOf(tab);
     const known = states.current.get(tab.id);
     const extensions = editorExtensions({ session: () => latest.current.tab.session, keys, onChange });
+    // A tab that was closed and comes back may have another text.
+    const isKnown = known !== undefined && known.doc.toString() === text;
     current.setState(
-      known ?? EditorState.create({ doc: text, selection: { anchor: Math.min(cursor, text.length) }, extensions }),
+      isKnown
+        ? known
+        : EditorState.create({ doc: text, selection: { anchor: Math.min(cursor, text.length) }, extensions }),
     );
-    current.focus();
+    // The arrows that go from tab to tab leave the focus there.
+    if (document.activeElement?.getAttribute('role') !== 'tab') current.focus();
     latest.current.onRest(current);
     const kept = states.current;
     return () => {

@@ -7,9 +7,9 @@ const PLAIN = /^[a-z_][a-z0-9_]*$/;
 export const quoteName = (name: string): string =>
   PLAIN.test(name) && !RESERVED_WORDS.has(name.toUpperCase()) ? name : quoteIdentifier(name);
 
-/** @param levels of a schema may be several, joined by dots */
+/** @param schema its levels are joined by dots: a statement has them as one name, in quotes */
 export const quotePath = (catalog: string | null, schema: string | null, name: string | null): string =>
-  [catalog, ...(schema?.split('.') ?? []), name]
+  [catalog, schema, name]
     .filter((part) => part !== null)
     .map(quoteName)
     .join('.');

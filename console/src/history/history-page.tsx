@@ -5,6 +5,7 @@ import { callJson, type ApiError } from '../api/call.ts';
 import type { RecordEntry } from '#coordinator/api/http/api-types.ts';
 import type { HistorySort } from '#coordinator/history/history-request.ts';
 import { isLive } from '../api/history-record.ts';
+import { FilterField } from '../app/filter-field.tsx';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
 import type { AskState } from '../ask/ask-state.ts';
@@ -18,6 +19,8 @@ const STATUSES = ['all', 'queued', 'running', 'completed', 'failed', 'cancelled'
 const FILTERS = ['status', 'text', 'user_id', 'resource_group', 'min_duration_ms'] as const;
 /** Members of the address that say what the list has. */
 const ASKED = [...FILTERS, 'sort', 'from', 'to'] as const;
+/** Filters that a browser keeps. */
+const SAVED_MAX = 10;
 const SAVED_KEY = 'skein-console filters';
 
 /** The query history: filters are in the address, so that a link is a list. */
@@ -54,7 +57,7 @@ export function HistoryPage({ ask }: { readonly ask: AskState }): ReactNode {
   return (
     <div className="page">
       <h1>History</h1>
-      <Filters search={search} onSearch={setSearch} />
+      <Filters key={ask.owner} owner={ask.owner} search={search} onSearch={setSearch} />
       <HistoryStrip
         filters={filters}
         span={spanOf(search)}
@@ -96,12 +99,14 @@ function copyGiven(from: URLSearchParams, to: URLSearchParams, names: readonly s
 }
 
 type FiltersProps = {
+  /** The user, whose filters are kept apart from those of others. */
+  readonly owner: string;
   readonly search: URLSearchParams;
   readonly onSearch: (search: URLSearchParams) => void;
 };
 
-function Filters({ search, onSearch }: FiltersProps): ReactNode {
-  const [saved, setSaved] = useState<readonly string[]>(readSaved);
+function Filters({ owner, search, onSearch }: FiltersProps): ReactNode {
+  const [saved, setSaved] = useState<readonly string[]>(() => readSaved(owner));
   const set = (name: string, value: string): void => {
     const next = new URLSearchParams(search);
     next.delete('offset');
@@ -109,23 +114,20 @@ function Filters({ search, onSearch }: FiltersProps): ReactNode {
     else next.set(name, value);
     onSearch(next);
   };
-  const field = (name: string, label: string, type = 'search'): ReactNode => (
-    <label>
-      {label}
-      <input
-        type={type}
-        defaultValue={search.get(name) ?? ''}
-        onBlur={({ target }) => set(name, target.value.trim())}
-      />
-    </label>
+  const field = (name: string, label: string, type: 'search' | 'number' = 'search'): ReactNode => (
+    <FilterField label={label} type={type} value={search.get(name) ?? ''} onSet={(value) => set(name, value)} />
   );
-  const keep = (): void => {
-    const next = [...new Set([search.toString(), ...saved])].filter((one) => one !== '').slice(0, 10);
-    localStorage.setItem(SAVED_KEY, JSON.stringify(next));
+  const save = (next: readonly string[]): void => {
+    localStorage.setItem(`${SAVED_KEY} ${owner}`, JSON.stringify(next));
     setSaved(next);
   };
+  const keep = (): void => {
+    const kept = new URLSearchParams(search);
+    kept.delete('offset');
+    save([...new Set([kept.toString(), ...saved])].filter((one) => one !== '').slice(0, SAVED_MAX));
+  };
   return (
-    <form key={search.toString()} className="bar filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form className="bar filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label>
         State
         <select value={search.get('status') ?? 'all'} onChange={({ target }) => set('status', target.value)}>
@@ -142,17 +144,29 @@ function Filters({ search, onSearch }: FiltersProps): ReactNode {
         Keep this filter
       </button>
       {saved.map((one) => (
-        <Link key={one} href={`/history?${one}`}>
-          {decodeURIComponent(one)}
-        </Link>
+        <span key={one} className="row">
+          <Link href={`/history?${one}`}>{tellFilter(one)}</Link>
+          <button
+            type="button"
+            aria-label={`Forget the filter ${tellFilter(one)}`}
+            title="Forget this filter"
+            onClick={() => save(saved.filter((other) => other !== one))}
+          >
+            ✕
+          </button>
+        </span>
       ))}
     </form>
   );
 }
 
-function readSaved(): readonly string[] {
+/** A kept filter in words. */
+const tellFilter = (saved: string): string =>
+  [...new URLSearchParams(saved)].map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`).join(', ');
+
+function readSaved(owner: string): readonly string[] {
   try {
-    const saved = JSON.parse(localStorage.getItem(SAVED_KEY) ?? '[]') as unknown;
+    const saved = JSON.parse(localStorage.getItem(`${SAVED_KEY} ${owner}`) ?? '[]') as unknown;
     return Array.isArray(saved) ? saved.filter((one) => typeof one === 'string') : [];
   } catch {
     return [];

@@ -81,6 +81,7 @@ export function CatalogOverview({ catalog, tab, me }: Props): ReactNode {
                     fields: [],
                     make: () => dropCatalog(catalog),
                     danger: catalog,
+                    leadsTo: () => addressOf(null),
                     refusal: refusalOf(me.actions, 'catalog.drop'),
                   },
                 ]}

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { callJson, type ApiError } from '../api/call.ts';
+import { CopyButton } from '../app/copy-button.tsx';
 import { connectLines } from './connect-lines.ts';
 import type { ObjectPath } from './statements.ts';
 
 type Resource = { readonly authorization_servers: readonly string[] };
 
 /** Lines to paste for every client, without a secret. */
-export function ConnectTab({ path }: { readonly path: ObjectPath }): ReactNode {
+export function ConnectTab({ path, username }: { readonly path: ObjectPath; readonly username: string }): ReactNode {
   const { data } = useQuery<Resource, ApiError>({
     queryKey: ['resource'],
     queryFn: () => callJson('/.well-known/oauth-protected-resource'),
@@ -16,16 +17,14 @@ export function ConnectTab({ path }: { readonly path: ObjectPath }): ReactNode {
   return (
     <>
       <p className="quiet">
-        A token is made at Administer, Tokens, and comes from the environment as SKEIN_TOKEN. Ports are those that the
-        services have unless the operator has chosen others.
+        A token is made at Administer, Tokens, and comes from the environment as SKEIN_CLIENT_TOKEN. Ports are those
+        that the services have unless the operator has chosen others.
       </p>
-      {connectLines(path, location.origin, catalogUrl).map(({ client, lines }) => (
+      {connectLines(path, { origin: location.origin, catalogUrl, username }).map(({ client, lines }) => (
         <section key={client} aria-label={client}>
           <h3>{client}</h3>
           <pre tabIndex={0}>{lines}</pre>
-          <button type="button" onClick={() => void navigator.clipboard.writeText(lines)}>
-            Copy
-          </button>
+          <CopyButton text={lines} />
         </section>
       ))}
     </>

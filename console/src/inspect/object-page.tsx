@@ -16,7 +16,9 @@ export function ObjectPage(props: ObjectProps): ReactNode {
 function Relation(props: ObjectProps): ReactNode {
   const { path } = props;
   const { data, error, isPending, refetch } = useObject<Details>('tables', path, 'details');
-  if (data !== undefined) return <TablePage {...props} details={data} onChanged={() => void refetch()} />;
+  // A table that was there when it was asked for last may have been dropped since.
+  if (data !== undefined && error?.code !== 'TABLE_NOT_FOUND')
+    return <TablePage {...props} details={data} onChanged={() => void refetch()} />;
   if (error?.code === 'WRONG_OBJECT_TYPE') return <ViewPage {...props} />;
   if (error?.code === 'TABLE_NOT_FOUND') return <StagePage path={path} me={props.me} />;
   return (

@@ -180,6 +180,7 @@ const schemaActions = (catalog: string, schema: string, { actions }: Whoami) => 
     fields: [],
     make: () => dropSchema({ catalog, schema }),
     danger: schema,
+    leadsTo: () => addressOf(catalog),
     refusal: refusalOf(actions, 'schema.drop'),
   },
 ];

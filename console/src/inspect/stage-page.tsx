@@ -76,6 +76,7 @@ export function StagePage({ path, me }: Props): ReactNode {
             fields: [],
             make: () => dropStage(path),
             danger: path.name,
+            leadsTo: () => addressOf(path.catalog, path.schema),
             refusal: refusalOf(me.actions, 'stage.drop'),
           },
         ]}

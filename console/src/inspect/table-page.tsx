@@ -33,7 +33,7 @@ const TABS = ['Columns', 'History', 'Files', 'Health', 'Rows', 'Definition', 'Co
 type Props = ObjectProps & { readonly details: Details; readonly onChanged: () => void };
 
 /** A table: at a glance, and in tabs. */
-export function TablePage({ path, tab, ask, details, onChanged }: Props): ReactNode {
+export function TablePage({ path, tab, ask, me, details, onChanged }: Props): ReactNode {
   const client = useQueryClient();
   const changed = (): void => {
     void client.invalidateQueries({ queryKey: ['object', path.catalog, path.schema, path.name] });
@@ -55,7 +55,7 @@ export function TablePage({ path, tab, ask, details, onChanged }: Props): ReactN
           if (name === 'Health') return <HealthTab path={path} details={details} onChanged={changed} />;
           if (name === 'Rows') return <RowsTab made={firstRows(path)} label="The first 100 rows" />;
           if (name === 'Definition') return <RowsTab made={showCreate('TABLE', path)} label="Definition" as="text" />;
-          if (name === 'Connect') return <ConnectTab path={path} />;
+          if (name === 'Connect') return <ConnectTab path={path} username={me.username} />;
           return <ColumnsTab path={path} details={details} onChanged={changed} />;
         }}
       </Tabs>
@@ -139,6 +139,7 @@ function tableActions(path: ObjectPath, { actions, properties }: Details): reado
       fields: [],
       make: () => dropRelation('TABLE', path),
       danger: path.name,
+      leadsTo: () => addressOf(path.catalog, path.schema),
       refusal: refusalOf(actions, 'table.drop'),
     },
   ];

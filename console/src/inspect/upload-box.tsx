@@ -40,7 +40,9 @@ export function UploadBox({ stage, folder, accept, refusal, onDone }: Props): Re
   };
   const onDrop = (event: DragEvent): void => {
     event.preventDefault();
-    if (refusal === undefined) void send([...event.dataTransfer.files]);
+    // One after another: what is dropped beside an upload would take its place on the page, and its button.
+    if (progress !== null) complain('Wait until the upload is through, then drop the next files');
+    else if (refusal === undefined) void send([...event.dataTransfer.files]);
   };
   return (
     <section className="drop" aria-label="Upload" onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>

@@ -85,11 +85,28 @@ async function sendParts(
   return etags;
 }
 
+const UNREADABLE = 'the file cannot be read: it is a folder, or has changed or gone since it was chosen';
+
+/** Whether the browser still reads a part of the file: that it does not looks like a connection that was lost. */
+const isReadable = (bytes: Blob): Promise<boolean> =>
+  bytes
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
+
 /** A refusal that another try would meet again. */
 class Refused extends Error {}
 
 async function putPart(path: string, bytes: Blob, signal: AbortSignal): Promise<string> {
-  const answer = await fetch(path, { method: 'PUT', body: bytes, headers: { 'x-skein-console': '1' }, signal });
+  const answer = await fetch(path, { method: 'PUT', body: bytes, headers: { 'x-skein-console': '1' }, signal }).catch(
+    async (error: unknown) => {
+      if (!signal.aborted && !(await isReadable(bytes))) throw new Refused(UNREADABLE);
+      throw error;
+    },
+  );
   if (answer.ok) return answer.headers.get('etag') ?? ((await answer.json()) as { readonly etag?: string }).etag ?? '';
   const message = `the coordinator answered ${answer.status}`;
   if (answer.status < 500 && answer.status !== 429) throw new Refused(message);

@@ -54,7 +54,7 @@ export function ViewPage({ path, tab, me }: ObjectProps): ReactNode {
           if (name === 'Versions') return <Versions view={data} />;
           if (name === 'Rows') return <RowsTab made={firstRows(path)} label="The first 100 rows" />;
           if (name === 'Definition') return <RowsTab made={showCreate(kind, path)} label="Definition" as="text" />;
-          if (name === 'Connect') return <ConnectTab path={path} />;
+          if (name === 'Connect') return <ConnectTab path={path} username={me.username} />;
           if (name === 'Refresh') return <Refresh path={path} actions={me.actions} />;
           return (
             <SmallTable
@@ -125,6 +125,7 @@ const viewActions = (
     fields: [],
     make: () => dropRelation(kind, path),
     danger: path.name,
+    leadsTo: () => addressOf(path.catalog, path.schema),
     refusal: refusalOf(actions, 'view.drop'),
   },
 ];

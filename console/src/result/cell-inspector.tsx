@@ -1,5 +1,6 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { useState, type ReactNode } from 'react';
+import { CopyButton } from '../app/copy-button.tsx';
 import type { Cell } from './grid-selection.ts';
 import { indentNested } from './indent-nested.ts';
 import type { ResultSet } from './result-set.ts';
@@ -27,9 +28,7 @@ export function CellInspector({ result, cell, row, onClose }: Props): ReactNode 
             {shown ?? 'NULL'}
           </pre>
           <div className="bar">
-            <button type="button" onClick={() => void navigator.clipboard.writeText(text ?? '')}>
-              Copy the value
-            </button>
+            <CopyButton label="Copy the value" text={text ?? ''} />
             {isNested ? (
               <button type="button" onClick={() => setRaw(!isRaw)}>
                 {isRaw ? 'In lines' : 'As it is'}

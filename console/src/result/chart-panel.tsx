@@ -1,18 +1,21 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { CHART_KINDS, isNumber, proposeChart, type ChartChoice, type ChartKind } from './chart-choice.ts';
 import { saveFile } from './export-rows.ts';
-import type { ResultSet } from './result-set.ts';
+import type { Drawn } from './draw-chart.ts';
+import { STILL_COMING, type ResultSet } from './result-set.ts';
 
 type Props = {
   readonly result: ResultSet;
+  /** All rows that are shown have come. */
+  readonly isWhole: boolean;
   readonly choice: ChartChoice | null;
   readonly onChoose: (choice: ChartChoice) => void;
 };
 
 /** A chart of the rows shown, beside them. */
-export function ChartPanel({ result, choice, onChoose }: Props): ReactNode {
+export function ChartPanel({ result, isWhole, choice, onChoose }: Props): ReactNode {
   const chosen = fitting(choice, result) ?? proposeChart(result.columns);
-  const drawing = useRef<{ png: () => string } | null>(null);
+  const drawing = useRef<Pick<Drawn, 'png'> | null>(null);
   if (chosen === null) {
     return (
       <aside className="side chart" aria-label="Chart">
@@ -23,8 +26,8 @@ export function ChartPanel({ result, choice, onChoose }: Props): ReactNode {
   const numbers = result.columns.flatMap(({ type }, i) => (isNumber(type) ? [i] : []));
   const nameOf = (i: number): string => result.columns[i]?.name ?? '';
   const savePng = async (): Promise<void> => {
-    const url = drawing.current?.png();
-    if (url !== undefined) saveFile(await (await fetch(url)).blob(), 'chart.png');
+    const png = await drawing.current?.png();
+    if (png !== undefined) saveFile(png, 'chart.png');
   };
   return (
     <aside className="side chart" aria-label="Chart">
@@ -64,13 +67,17 @@ export function ChartPanel({ result, choice, onChoose }: Props): ReactNode {
           PNG
         </button>
       </div>
-      <Drawing
-        result={result}
-        choice={chosen}
-        onDrawn={(drawn) => {
-          drawing.current = drawn;
-        }}
-      />
+      {isWhole ? (
+        <Drawing
+          result={result}
+          choice={chosen}
+          onDrawn={(drawn) => {
+            drawing.current = drawn;
+          }}
+        />
+      ) : (
+        <p role="status">{STILL_COMING}</p>
+      )}
     </aside>
   );
 }
@@ -78,7 +85,7 @@ export function ChartPanel({ result, choice, onChoose }: Props): ReactNode {
 type DrawingProps = {
   readonly result: ResultSet;
   readonly choice: ChartChoice;
-  readonly onDrawn: (drawn: { png: () => string } | null) => void;
+  readonly onDrawn: (drawn: Pick<Drawn, 'png'> | null) => void;
 };
 
 /** The library is loaded when the first chart is wanted. */

@@ -10,6 +10,8 @@ export type ResultColumn = {
 };
 
 const EXACT = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true } as const;
+/** Told by whoever looks at all rows, which are not all there. */
+export const STILL_COMING = 'The rows are still coming …';
 const TYPE_KEY = 'skein.type';
 
 type Part = { readonly start: number; readonly columns: readonly ArrowBatch[]; readonly length: number };

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Outcome } from '../runs/outcome.ts';
 import type { RowOrder } from '../tabs/tab-record.ts';
+import { copyText } from '../app/copy-button.tsx';
 import { CellInspector } from './cell-inspector.tsx';
 import { ChartPanel } from './chart-panel.tsx';
 import type { ChartChoice } from './chart-choice.ts';
@@ -29,6 +30,7 @@ const COPY_CELLS_MAX = 2_000_000;
 /** The rows of a statement with all that a person does with them. */
 export function ResultView({ outcome, onSortAll, panel, onPanel, chart, onChart }: Props): ReactNode {
   const { result, rowCount } = outcome;
+  const isWhole = outcome.state !== 'running';
   const [selection, select] = useState<Selection>(cellAt(0, 0));
   const [isInspecting, inspect] = useState(false);
   const [isFinding, find] = useState(false);
@@ -75,9 +77,15 @@ export function ResultView({ outcome, onSortAll, panel, onPanel, chart, onChart 
           onFind={() => find(true)}
         />
       </div>
-      {panel === 'chart' ? <ChartPanel result={result} choice={chart} onChoose={onChart} /> : null}
+      {panel === 'chart' ? <ChartPanel result={result} isWhole={isWhole} choice={chart} onChoose={onChart} /> : null}
       {panel === 'column' ? (
-        <ColumnPanel result={result} column={selection.focus.column} onSort={sortBy} onClose={() => onPanel('none')} />
+        <ColumnPanel
+          result={result}
+          isWhole={isWhole}
+          column={selection.focus.column}
+          onSort={sortBy}
+          onClose={() => onPanel('none')}
+        />
       ) : null}
       {isInspecting ? (
         <CellInspector
@@ -173,11 +181,9 @@ async function copyRange(result: ResultSet, order: Uint32Array | null, { anchor,
   const lines = Array.from({ length: rows }, (_, i) =>
     places.map((column) => result.text(order?.[top + i] ?? top + i, column)),
   );
-  await navigator.clipboard.writeText(
-    clipboardText(
-      places.map((i) => result.columns[i]?.name ?? ''),
-      lines,
-    ),
+  const text = clipboardText(
+    places.map((i) => result.columns[i]?.name ?? ''),
+    lines,
   );
-  return `Copied ${rows} × ${columns} with headers`;
+  return copyText(text, `Copied ${rows} × ${columns} with headers`);
 }

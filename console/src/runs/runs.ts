@@ -72,6 +72,7 @@ export class Runs {
       const begun = newOutcome({ ...run, order: run.order ?? null, offset: null });
       this.#set(tab.id, { outcomes: [begun], shown: 0 });
       const ended = await this.#follow(tab, begun, { path: `/api/query/${run.queryId}/result`, method: 'GET' }, signal);
+      if (!this.state.value.has(tab.id)) return;
       if (ended.error?.code === 'QUERY_NOT_FOUND') {
         this.state.update((runs) => new Map([...runs].filter(([id]) => id !== tab.id)));
         this.#options.onForgotten(tab);
@@ -88,6 +89,12 @@ export class Runs {
     const abort = this.#aborts.get(tabId);
     if (running === undefined || abort === undefined) return;
     void call(`/api/query/${running.queryId}`, { method: 'DELETE' }).catch(() => abort.abort());
+  }
+
+  /** Lets the rows of a closed tab go. What runs goes on on the server, which keeps its rows for a while. */
+  forget(tabId: string): void {
+    this.#aborts.get(tabId)?.abort();
+    this.state.update((runs) => new Map([...runs].filter(([id]) => id !== tabId)));
   }
 
   show(tabId: string, shown: number): void {
@@ -127,7 +134,7 @@ export class Runs {
     const ended = await this.#follow(tab, begun, { path: '/api/query', method: 'POST', body }, signal);
     const last = { ...ended, elapsedMs: Math.round(performance.now() - startedMs) };
     this.#put(tab.id, last);
-    this.#options.onEnded(tab, last);
+    if (this.state.value.has(tab.id)) this.#options.onEnded(tab, last);
     return last;
   }
 
@@ -180,9 +187,10 @@ export class Runs {
     this.state.update((runs) => new Map(runs).set(tabId, run));
   }
 
-  /** Puts an outcome at its place, or behind the others. */
+  /** Puts an outcome at its place, or behind the others; of a tab that was closed meanwhile nothing is shown. */
   #put(tabId: string, outcome: Outcome, place?: number): void {
-    const run = this.state.value.get(tabId) ?? { outcomes: [], shown: 0 };
+    const run = this.state.value.get(tabId);
+    if (run === undefined) return;
     const at = place ?? run.outcomes.findIndex(({ queryId }) => queryId === outcome.queryId);
     const outcomes = at < 0 ? [...run.outcomes, outcome] : run.outcomes.with(at, outcome);
     this.#set(tabId, { outcomes, shown: at < 0 ? outcomes.length - 1 : run.shown });

@@ -11,12 +11,15 @@ const DONE: Readonly<Record<string, string>> = {
   CREATE: 'written',
 };
 
+/** Statements whose rows are data, whatever their columns are called. */
+const QUERY = /^\s*(?:SELECT|FROM|WITH|VALUES|TABLE|EXECUTE|\()/i;
+
 /** The deed of a statement without rows, in words; undefined for one whose rows are shown. */
 function tellDeed({ result, sql }: Outcome): string | undefined {
   const [first, second] = result.columns;
   if (first === undefined || second !== undefined || result.rowCount !== 1) return undefined;
   const value = result.text(0, 0) ?? '';
-  if (first.name === 'status') return value;
+  if (first.name === 'status' && !QUERY.test(sql)) return value;
   const verb = DONE[/^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? ''];
   return first.name === 'count' && verb !== undefined ? `${count(Number(value))} ${verb}` : undefined;
 }

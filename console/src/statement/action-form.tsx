@@ -24,7 +24,7 @@ export type Action = {
   readonly refusal?: string | undefined;
   /** Why a value is not taken; it never leaves the browser. */
   readonly refuse?: (values: Values) => string | undefined;
-  /** The address of the page's object, which the statement has given another name. */
+  /** Where the page goes when it has run: the object has another name, or is no more. */
   readonly leadsTo?: (values: Values) => string;
 };
 

@@ -87,13 +87,17 @@ test.each(NAMES)('people and machines that are called %s', async (name) => {
 });
 
 /** A schema's name has no dot of its own: dots part its levels. */
-test.each(NAMES)('objects that are called %s', async (name) => {
-  const catalog = `${TENANT}_${NAMES.indexOf(name)}`;
-  const place = { catalog, schema: name };
+const SCHEMAS = [...NAMES.map((name) => [name, name] as const), ['outer "level".inner', 'nested'] as const];
+
+test.each(SCHEMAS)('objects of the schema %s that are called %s', async (schema, name) => {
+  const catalog = `${TENANT}_${SCHEMAS.findIndex(([one]) => one === schema)}`;
+  const place = { catalog, schema };
+  const [outer = ''] = schema.split('.');
   const path = { ...place, name };
   const other = `${name.slice(0, 250)} 2`;
   await all(
     inspect.createCatalog(catalog),
+    ...(outer === schema ? [] : [inspect.createSchema({ catalog, schema: outer }, '')]),
     inspect.createSchema(place, name),
     inspect.commentOnSchema(place, name),
     load.createTable(path, [
@@ -155,11 +159,12 @@ test.each(NAMES)('objects that are called %s', async (name) => {
   await cluster.cliOk(['admin', 'catalog', 'alter', catalog, '--undrop-window', '0s']);
   await all(inspect.dropRelation('TABLE', path));
   // A dot stands between levels.
-  const renamed = { ...place, schema: `${name} new` };
+  const renamed = { ...place, schema: `${schema} new` };
   await all(
     inspect.renameSchema(place, renamed.schema),
     inspect.renameCatalog(catalog, `${catalog}.new`),
     inspect.dropSchema({ ...renamed, catalog: `${catalog}.new` }),
+    ...(outer === schema ? [] : [inspect.dropSchema({ catalog: `${catalog}.new`, schema: outer })]),
     inspect.dropCatalog(`${catalog}.new`),
   );
 });

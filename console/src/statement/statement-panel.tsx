@@ -1,6 +1,8 @@
 import { useEffect, useId, useState, type ReactNode } from 'react';
 import { ApiError, call, callJson } from '../api/call.ts';
 import type { QueryStateEntry as QueryState } from '#coordinator/api/http/api-types.ts';
+import { CopyButton, copyText } from '../app/copy-button.tsx';
+import { tellChange } from '../catalog/catalog-changes.ts';
 import { Problem } from '../app/problem.tsx';
 import { printMs } from '../app/print-figures.ts';
 import { cellText } from './cell-text.ts';
@@ -40,6 +42,7 @@ export function StatementPanel({ made, onDone, danger, label = 'Run', refusal }:
       const answer = await runStatement(made, { queryId });
       setState({ kind: 'done', answer });
       type('');
+      tellChange(made.sql);
       onDone?.(answer);
     } catch (error) {
       const failure =
@@ -47,11 +50,7 @@ export function StatementPanel({ made, onDone, danger, label = 'Run', refusal }:
       setState({ kind: 'failed', error: failure });
     }
   };
-  const copy = (): void =>
-    void navigator.clipboard.writeText(made?.sql ?? '').then(
-      () => tell('Copied'),
-      () => tell('The browser refuses to copy'),
-    );
+  const copy = (): void => void copyText(made?.sql ?? '').then(tell);
   return (
     <div className="statement">
       <pre aria-label="Statement" tabIndex={0}>
@@ -116,23 +115,6 @@ const SHOWN_MAX = 100;
 /** Columns of an answer that nobody is told again. */
 const SHOWN_ONCE = /(?:^|_)(?:token|secret|url)$/;
 
-function CopyValue({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
-  const [told, tell] = useState('');
-  const copy = (): void =>
-    void navigator.clipboard.writeText(value).then(
-      () => tell('Copied'),
-      () => tell('The browser refuses to copy'),
-    );
-  return (
-    <p className="bar">
-      <button type="button" onClick={copy}>
-        Copy {name}
-      </button>
-      <span className="quiet">{told}</span>
-    </p>
-  );
-}
-
 function Answer({ answer: { columns, rows, elapsed_ms: ms } }: { readonly answer: StatementAnswer }): ReactNode {
   return (
     <div role="status">
@@ -140,7 +122,11 @@ function Answer({ answer: { columns, rows, elapsed_ms: ms } }: { readonly answer
       <SmallTable label="Answer" columns={columns} rows={rows.slice(0, SHOWN_MAX)} />
       {rows.length === 1
         ? columns.map((name, i) =>
-            SHOWN_ONCE.test(name) ? <CopyValue key={name} name={name} value={cellText(rows[0]?.[i])} /> : null,
+            SHOWN_ONCE.test(name) ? (
+              <p key={name} className="bar">
+                <CopyButton label={`Copy ${name}`} text={cellText(rows[0]?.[i])} />
+              </p>
+            ) : null,
           )
         : null}
     </div>

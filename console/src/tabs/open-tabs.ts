@@ -25,6 +25,8 @@ export class OpenTabs {
   readonly #texts = new Map<string, { readonly text: string; readonly cursor: number }>();
   #isLoading = false;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Tabs whose text was private when it was written last: their parameters are of that text. */
+  readonly #private = new Set<string>();
 
   constructor(owner: string) {
     this.#database = new TabDatabase(owner);
@@ -103,18 +105,26 @@ export class OpenTabs {
     this.#held.delete(id);
   }
 
-  /** Opens a closed tab again. */
+  /** Opens a closed tab again, as the browser keeps it: another window may have had it, and written more, since this one has closed it. */
   async reopen(id: string): Promise<void> {
     const tab = this.state.value.closed.find((one) => one.id === id);
-    if (tab === undefined || !(await this.#hold(id))) return;
-    const open = { ...tab, closedAtMs: null, order: nextOrder(this.state.value.tabs) };
-    this.state.update((state) => ({
-      ...state,
-      tabs: [...state.tabs, open],
-      activeId: id,
-      closed: state.closed.filter((one) => one.id !== id),
-    }));
+    if (tab === undefined) return;
+    const isHeld = await this.#hold(id);
+    this.state.update((state) => ({ ...state, closed: state.closed.filter((one) => one.id !== id) }));
+    // Another window shows it.
+    if (!isHeld) return;
+    const kept = (await this.#database.get(id).catch(() => undefined)) ?? tab;
+    this.#texts.delete(id);
+    const open = { ...kept, closedAtMs: null, order: nextOrder(this.state.value.tabs) };
+    this.state.update((state) => ({ ...state, tabs: [...state.tabs, open], activeId: id }));
     this.#save(id);
+  }
+
+  /** Writes what waits, and lets other windows, and other users of this one, have the tabs. */
+  end(): void {
+    this.flush();
+    for (const { release } of this.#held.values()) release();
+    this.#held.clear();
   }
 
   /** Writes at once what waits: the page is about to go. */
@@ -154,13 +164,22 @@ export class OpenTabs {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
     const tab = this.state.value.tabs.find((one) => one.id === id);
-    if (tab !== undefined) void this.#write({ ...tab, ...this.textOf(tab) });
+    if (tab === undefined) return;
+    const written = { ...tab, ...this.textOf(tab) };
+    const wasPrivate = this.#private.delete(id);
+    const isPrivate = beginsPrivately(written.text);
+    if (isPrivate) this.#private.add(id);
+    const isOver = wasPrivate && !isPrivate;
+    if (isOver) this.change(id, { parameters: {} });
+    void this.#write(isOver ? { ...written, parameters: {} } : written);
   }
 
-  /** A text with a password, key or token is not kept: the tab comes back without it. */
+  /** A text with a password, key or token is not kept, and neither is such a statement that has run: the tab comes back without it. */
   async #write(record: TabRecord): Promise<void> {
-    const isPrivate = beginsPrivately(record.text);
-    const kept = isPrivate ? { ...record, text: '', cursor: 0, run: null, parameters: {} } : record;
+    const run = record.run !== null && beginsPrivately(record.run.sql) ? null : record.run;
+    const kept = beginsPrivately(record.text)
+      ? { ...record, text: '', cursor: 0, run: null, parameters: {} }
+      : { ...record, run };
     await (
       record.closedAtMs !== null && kept.text.trim() === ''
         ? this.#database.remove(record.id)

@@ -20,6 +20,10 @@ export class TabDatabase {
     return (await this.#run('readonly', (store) => store.getAll())) as readonly TabRecord[];
   }
 
+  async get(id: string): Promise<TabRecord | undefined> {
+    return (await this.#run('readonly', (store) => store.get(id))) as TabRecord | undefined;
+  }
+
   async put(record: TabRecord): Promise<void> {
     await this.#run('readwrite', (store) => store.put(record));
   }

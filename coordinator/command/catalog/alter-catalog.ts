@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import { changeCatalog, RENAME_TIMEOUT_MS } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -39,5 +39,6 @@ async function rename(catalog: string, to: string, context: CommandContext): Pro
   if (taken !== undefined && taken !== catalog) {
     throw new SkeinError('ALREADY_EXISTS', `catalog ${taken} exists already`);
   }
-  await changeCatalog(context, { id: 'renameCatalog', params: { catalog }, body: { name: to } });
+  const params = { catalog };
+  await changeCatalog(context, { id: 'renameCatalog', params, body: { name: to }, timeoutMs: RENAME_TIMEOUT_MS });
 }

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
-import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import { changeCatalog, RENAME_TIMEOUT_MS } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -53,5 +53,6 @@ async function rename({ catalog, levels }: Found, newName: ObjectName, context: 
     throw new SkeinError('SCHEMA_EXISTS', `schema ${catalog}.${to.schema} exists already`);
   }
   const params = { prefix: catalog, namespace: namespaceParam(levels) };
-  await changeCatalog(context, { id: 'renameNamespace', params, body: { destination: to.schema.split('.') } });
+  const body = { destination: to.schema.split('.') };
+  await changeCatalog(context, { id: 'renameNamespace', params, body, timeoutMs: RENAME_TIMEOUT_MS });
 }

@@ -1,5 +1,5 @@
 import { decide } from '../../../authorization/decide.ts';
-import { followNames } from '../../../commit/view/follow-names.ts';
+import { renameWithViews } from '../../../commit/view/rename-with-views.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { asObject, requiredString } from '../../../metadata/json-reader.ts';
 import { requireNoneLentOf } from '../../../policy/protect-tables.ts';
@@ -18,13 +18,13 @@ export async function renameCatalog(context: CatalogContext, request: RestReques
   const { tenant } = claims;
   const from = params['catalog'] ?? '';
   const to = requiredString(asObject(request.body, 'rename catalog request'), 'name');
-  await unit.transact(async (tx) => {
+  await renameWithViews(context, unit, async (tx, follow) => {
     const { id } = await requireCatalog(tx, tenant, from);
     if (to === from) return;
     await lockCatalog(tx, id, from);
     await requireNoneLentOf(tx, id);
     const isTold = decide(claims, 'view.list', { kind: 'catalog', catalog: from }).allowed;
-    await followNames(context, tx, { tenant, change: { kind: 'catalog', from, to }, isTold });
+    await follow({ tenant, change: { kind: 'catalog', from, to }, isTold });
     await giveCatalogName(tx, { id, from, to });
   });
   return NO_CONTENT;

@@ -1,5 +1,5 @@
 import { decide } from '../../../authorization/decide.ts';
-import { followNames } from '../../../commit/view/follow-names.ts';
+import { renameWithViews } from '../../../commit/view/rename-with-views.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { namespaceOf, namespaceOfJson } from '../../../metadata/check-name.ts';
 import { asObject, get } from '../../../metadata/json-reader.ts';
@@ -25,13 +25,13 @@ export async function renameNamespace(
   const { prefix = '', namespace = '' } = params;
   const from = namespaceOf(namespace);
   const to = namespaceOfJson(get(asObject(request.body, 'rename namespace request'), 'destination'));
-  await unit.transact(async (tx) => {
+  await renameWithViews(context, unit, async (tx, follow) => {
     const catalog = await requireCatalog(tx, claims.tenant, prefix);
     if (joinPath(from) === joinPath(to)) return void (await requireNamespace(tx, catalog.id, from));
     await requireNoneLent(tx, await renameNamespaces(tx, { catalogId: catalog.id, from, to }));
     const isTold = decide(claims, 'view.list', { kind: 'catalog', catalog: catalog.name }).allowed;
     const change = { kind: 'namespace', catalog: catalog.name, from, to } as const;
-    await followNames(context, tx, { tenant: claims.tenant, change, isTold });
+    await follow({ tenant: claims.tenant, change, isTold });
   });
   return NO_CONTENT;
 }

@@ -2,6 +2,6 @@ import { withoutUnseen } from '../principal-statement/check-names.ts';
 
 const NAME_LENGTH_MAX = 64;
 
-/** A passkey's name as its person has typed it, without characters that nobody sees. */
+/** A passkey's name as its person has typed it, without characters that nobody sees, and without the half of one that is cut. */
 export const passkeyName = (typed: string): string =>
-  [...withoutUnseen(typed)].slice(0, NAME_LENGTH_MAX).join('').trim() || 'Passkey';
+  withoutUnseen(withoutUnseen(typed).slice(0, NAME_LENGTH_MAX)).trim() || 'Passkey';

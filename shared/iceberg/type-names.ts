@@ -101,6 +101,7 @@ const STAND_INS: Readonly<Record<string, IcebergType>> = {
   UBIGINT: UINT64,
   UINT64: UINT64,
   JSON: { kind: 'string' },
+  JSONB: { kind: 'string' },
 };
 
 /** Types of DuckDB whose values no column of a table can hold: what may be used instead. */

@@ -200,6 +200,43 @@ describe('a writer', () => {
   });
 });
 
+describe('the order of rows', () => {
+  const O = `${S}.o`;
+  test('is not that of masked values: neither a reader nor a mask makes it so', async () => {
+    await done(
+      `CREATE TABLE ${O} (id INT, salary INT)`,
+      ...[5000, 3000, 9000, 4000, 7000].map((salary, i) => `INSERT INTO ${O} VALUES (${i}, ${salary})`),
+      `CREATE MASKING POLICY ${S}.salaries AS (val INT) RETURNS INT -> CASE WHEN current_user() = 'root' THEN val ELSE 0 END`,
+      `ALTER TABLE ${O} ALTER COLUMN salary SET MASKING POLICY ${S}.salaries`,
+      `INSERT INTO ${O} VALUES (1000, 6000)`,
+    );
+    // One of his own rows among theirs would tell who has more.
+    for (const edit of [
+      'SET SORTED BY (salary)',
+      'SET SORTED BY (id)',
+      'ADD PARTITION FIELD salary',
+      'ADD PARTITION FIELD truncate(1000, salary), ADD COLUMN other INT',
+    ]) {
+      expect([edit, (await run(`ALTER TABLE ${O} ${edit}`)).failure]).toEqual([edit, '42501 FORBIDDEN']);
+    }
+    await run(`OPTIMIZE ${O}`);
+    const order = await run(`SELECT salary FROM ${O}`, 'root');
+    expect(order.rows).toHaveLength(6);
+    expect(order.rows).not.toEqual([[3000], [4000], [5000], [6000], [7000], [9000]]);
+    await done(`ALTER TABLE ${O} ALTER COLUMN salary UNSET MASKING POLICY`);
+    const bind = `ALTER TABLE ${O} ALTER COLUMN salary SET MASKING POLICY ${S}.salaries`;
+    for (const [edit, back] of [
+      ['SET SORTED BY (id, salary DESC)', 'SET SORTED BY (id)'],
+      ['ADD PARTITION FIELD bucket(4, salary)', 'DROP PARTITION FIELD bucket(4, salary)'],
+    ]) {
+      await done(`ALTER TABLE ${O} ${edit}`);
+      expect([edit, (await run(bind, 'root')).failure]).toEqual([edit, '0A000 NOT_SUPPORTED']);
+      await done(`ALTER TABLE ${O} ${back}`);
+    }
+    await done(bind);
+  });
+});
+
 describe('a transaction', () => {
   const X = `${S}.x`;
   test('keeps the policies of a table that it changes, takes new ones at once, and does not commit over them', async () => {

@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import { Random } from '#test/fuzz/random.ts';
 import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { fieldsOf, PostgresWire, rowOf, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
+import { fieldsOf, int16, int32, PostgresWire, rowOf, shown, type ServerMessage } from '#test/support/postgres-wire.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 
@@ -125,6 +125,39 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['no such savepoint', q('BEGIN; ROLLBACK TO nowhere')],
   ['the end of that', q('END')],
   ['a savepoint outside of a transaction', q('SAVEPOINT s')],
+  ['a transaction', q("BEGIN; INSERT INTO t VALUES (99, 'open')")],
+  ['an end that is none', q('COMMIT TO nowhere')],
+  ['does not end it', q("INSERT INTO t VALUES (99, 'alone')")],
+  ['nor does another one', q('ROLLBACK nothing')],
+  ['nor a begin', q('BEGIN nothing')],
+  ['this does', q('COMMIT')],
+  ['an end that is none, outside', q('COMMIT nothing')],
+  ['a transaction again', q('BEGIN')],
+  ['a begin that is none, within', q('BEGIN nothing')],
+  ['which has failed', q('END')],
+  ['a call of a function', (w) => w.send('F', int32(1), int16(0), int16(0), int16(0))],
+  ['a call in what has failed', q('BEGIN; SELECT nothing')],
+  ['is ignored', (w) => w.send('F', int32(1), int16(0), int16(0), int16(0))],
+  ['as all else', q('ROLLBACK')],
+  ['a call behind an error', (w) => w.bind('', 'none').send('F', int32(1), int16(0), int16(0), int16(0)).sync()],
+  ['a NUL in a Query', (w) => w.send('Q', 'SELECT 1', 'SELECT 2')],
+  ['a Parse with more', (w) => w.send('P', '', 'SELECT 1', int16(0), 'more').sync()],
+  ['a Describe of what is no kind', (w) => w.send('D', Buffer.from('X'), 'none').sync()],
+  ['a Close of what is no kind', (w) => w.send('C', Buffer.from('X'), 'none').sync()],
+  ['an Execute with more', (w) => w.parse('', 'SELECT 1').bind('', '').send('E', '', int32(0), int32(0)).sync()],
+  [
+    'forms for other parameters',
+    (w) => w.parse('', 'SELECT 1').send('B', '', '', int16(2), int16(0), int16(0), int16(0), int16(0)).sync(),
+  ],
+  [
+    'forms for other columns',
+    (w) => w.parse('', 'SELECT 1').send('B', '', '', int16(0), int16(0), int16(2), int16(0), int16(1)).sync(),
+  ],
+  [
+    'a form that there is none of',
+    (w) =>
+      w.parse('', 'SELECT $1', [23]).send('B', '', '', int16(1), int16(7), int16(1), int32(1), '', int16(0)).sync(),
+  ],
   ['what the script has left', q('SELECT * FROM t ORDER BY a')],
   [
     'a prepared statement',
@@ -266,6 +299,20 @@ const JSON_QUERIES = [
   `SELECT jsonb_object_agg(NULL::text, 1)`,
   `SELECT json_agg(t) FROM (SELECT x, x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC, x) AS t`,
   `SELECT jsonb_agg(t.y) FROM (SELECT DISTINCT x % 7 AS y FROM generate_series(1, 3000) AS g(x) ORDER BY y DESC) AS t`,
+  // Operators bind tighter than comparisons, AND, NOT and IS.
+  `SELECT j->>'a' = 'x' AND NOT j->'b'->>1 = '7' OR j->>'c' IS NULL, 'x' = j->>'a', j->'b'->-1 IS NOT NULL, j->'b'->-1, j->>'$oid', (j->>'n')::int + 1
+     FROM (SELECT '{"a": "x", "b": [5, 6], "$oid": 3, "n": 4}'::jsonb AS j) AS t WHERE j->>'a' = 'x' AND j->>'n' <> '5'`,
+  `SELECT j #>> '{b,1}', j #> '{b}', j #> ARRAY['o', 'p/~'], j #>> '{o,none}' IS NULL, j #>> '{b,0}' = '5' AND j #> '{}' IS NOT NULL, j #>> '{}'::text[]
+     FROM (SELECT '{"b": [5, 6], "o": {"p/~": null}}'::jsonb AS j) AS t`,
+  `SELECT jsonb_extract_path(j, 'b', '1'), json_extract_path_text(j::json, 'a') = 'x', jsonb '[1]' -> 0, row_to_json(t.*), json_agg(t.*) OVER (), to_jsonb(t.*)
+     FROM (SELECT '{"a": "x", "b": [5, 6]}'::jsonb AS j) AS t`,
+  `SELECT e->>'id', t.n FROM (SELECT 1 AS n, '{"items": [{"id": 7}, {"id": 8}]}'::jsonb AS d) AS t, jsonb_array_elements(t.d->'items') AS e ORDER BY 1`,
+  `SELECT t.n, x FROM (SELECT 1 AS n, '["p", "q", null]'::jsonb AS d UNION ALL SELECT 2, '[]' UNION ALL SELECT 3, NULL) AS t LEFT JOIN LATERAL jsonb_array_elements_text(t.d) AS x ON true ORDER BY 1, 2`,
+  `SELECT v, i FROM json_array_elements('[{"a": 1}, 2, null]') WITH ORDINALITY AS x(v, i) ORDER BY i`,
+  `SELECT n FROM (SELECT 1 AS n, '["p", "q"]'::jsonb AS d) AS t WHERE EXISTS (SELECT 1 FROM jsonb_array_elements_text(d) AS e WHERE e = 'q') AND 'p' IN (SELECT jsonb_array_elements_text(d))`,
+  `SELECT e.key, e.value FROM (SELECT '{"a": 1, "b": [2], "c": "x", "d": null}'::jsonb AS d) AS t, jsonb_each(t.d) AS e ORDER BY 1`,
+  `SELECT k, v FROM jsonb_each_text('{"a": 1, "b": "x", "c": null}') AS e(k, v) ORDER BY k`,
+  `SELECT k, (SELECT count(*) FROM json_object_keys('{"a": 1, "b": 2}')) FROM jsonb_object_keys('{"a": 1, "b": 2}') AS k ORDER BY k`,
   // Rows of a correlated subquery that is sorted.
   `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT o.x AS v0 FROM generate_series(1, 2000) AS o(x)
      WHERE o.x % 40 = c.id ORDER BY (o.x * 7919) % 1009, o.x) AS t) FROM generate_series(0, 9) AS c(id) ORDER BY c.id`,

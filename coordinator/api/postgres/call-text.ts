@@ -1,5 +1,5 @@
-import { foldKeyword } from '#shared/sql/fold-identifier.ts';
-import { identifierText, type Token } from '#shared/sql/tokenizer.ts';
+import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
+import { identifierText, stringText, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 
 /** Tokens of a SELECT: the first one, and that behind the last one. */
@@ -10,6 +10,30 @@ const SELECTS: ReadonlySet<string> = new Set(['SELECT', 'DISTINCT', 'ALL']);
 const ENDS_COLUMNS: ReadonlySet<string> = new Set(
   'FROM WHERE GROUP HAVING WINDOW ORDER LIMIT OFFSET FETCH FOR UNION INTERSECT EXCEPT INTO'.split(' '),
 );
+
+type Change = { prepended: string; replaced: string | null; appended: string };
+const UNCHANGED: Readonly<Change> = { prepended: '', replaced: null, appended: '' };
+
+/** Characters of operators that take a part of JSON, and the longest of these. */
+const OPERATOR = /[-#>@<]/;
+const OPERATOR_MAX = 3;
+
+/** Words before a bracket that call no function, and those whose bracket belongs to what stands before them. */
+const NO_CALLS: ReadonlySet<string> = new Set(
+  `AND OR NOT IN WHERE ON HAVING WHEN THEN ELSE CASE SELECT DISTINCT FROM BY AS VALUES UNION ALL EXCEPT INTERSECT LIKE ILIKE BETWEEN IS RETURNING
+  USING LATERAL JOIN SET LIMIT OFFSET`.split(/\s+/),
+);
+const BEHIND_CALLS: ReadonlySet<string> = new Set(['FILTER', 'OVER', 'GROUP', 'ANY', 'SOME', 'EXISTS', 'END']);
+
+/** Words that may follow a source of FROM, and are no alias of it. */
+const BEHIND_SOURCE: ReadonlySet<string> = new Set(
+  `${[...ENDS_COLUMNS].join(' ')} ON USING JOIN INNER LEFT RIGHT FULL CROSS NATURAL LATERAL WITH TABLESAMPLE RETURNING SET WHEN`.split(
+    ' ',
+  ),
+);
+
+/** Tokens that are looked at for the clause of a name, in all of a statement. */
+const LOOKED_MAX = 2_000_000;
 
 /** The tokens of a statement with their brackets, and what is written in their place or behind them. */
 export class CallText {
@@ -22,7 +46,7 @@ export class CallText {
   readonly #around: number[] = [];
   readonly #columnEnds = new Map<number, number>();
   #selects: readonly (Span | undefined)[] | undefined;
-  readonly #changed = new Map<number, { replaced: string | null; appended: string }>();
+  readonly #changed = new Map<number, Change>();
 
   constructor(sql: string, tokens: readonly Token[]) {
     this.#sql = sql;
@@ -90,6 +114,149 @@ export class CallText {
     return { commas, order: undefined };
   }
 
+  get length(): number {
+    return this.#tokens.length;
+  }
+
+  /** The operator of Postgres that begins at a token: symbols side by side; empty = none of its characters stands there. */
+  operator(at: number): string {
+    let operator = '';
+    for (let i = at; operator.length < OPERATOR_MAX && OPERATOR.test(this.symbol(i)); i += 1) {
+      if (i > at && this.#tokens[i - 1]?.end !== this.#tokens[i]?.start) break;
+      operator += this.symbol(i);
+    }
+    // As in Postgres: a minus at the end is that of a number, unless a sign makes another operator of it.
+    while (operator.length > 1 && operator.endsWith('-') && !/[#@]/.test(operator)) operator = operator.slice(0, -1);
+    return operator;
+  }
+
+  /** The value of a string. */
+  string = (at: number): string => {
+    const token = this.#tokens[at];
+    return token?.kind === 'string' ? stringText(this.#sql, token) : '';
+  };
+
+  isParameter = (at: number): boolean => this.#tokens[at]?.kind === 'parameter';
+
+  bracketAround = (at: number): number => this.#around[at] ?? -1;
+
+  /** The strings of `ARRAY['a', 'b']`; null for anything else. */
+  stringsOfArray(at: number): readonly number[] | null {
+    const close = this.word(at) === 'ARRAY' && this.symbol(at + 1) === '[' ? this.closing(at + 1) : undefined;
+    if (close === undefined) return null;
+    const strings: number[] = [];
+    for (let i = at + 2; i < close; i += 2) {
+      if (!this.isString(i) || !(i + 1 === close || this.symbol(i + 1) === ',')) return null;
+      strings.push(i);
+    }
+    return strings;
+  }
+
+  /** The last token of a value with the casts behind it: `x::text[]`. */
+  endOfCasts(end: number): number {
+    let last = end;
+    while (this.symbol(last + 1) === ':' && this.symbol(last + 2) === ':' && this.word(last + 3) !== '') {
+      last += 3;
+      for (let open = last + 1; ['(', '['].includes(this.symbol(open)); open = last + 1) {
+        last = this.closing(open) ?? last;
+        if (last < open) return last;
+      }
+    }
+    return last;
+  }
+
+  /** The first token of the value that ends at one, with its casts, its indexes and its brackets; undefined for what is none, as `CASE ... END`. */
+  beginOfValue(end: number): number | undefined {
+    let at = end;
+    for (;;) {
+      const type = this.#castBefore(at);
+      if (type !== undefined) {
+        at = type;
+        continue;
+      }
+      const open = this.#opening.get(at);
+      if (this.symbol(at) === ']' && open !== undefined && open > 0) {
+        if (this.word(open - 1) === 'ARRAY') return open - 1;
+        at = open - 1;
+        continue;
+      }
+      if (this.symbol(at) === ')' && open !== undefined && open >= 0) {
+        const word = this.word(open - 1);
+        if (BEHIND_CALLS.has(word)) return undefined;
+        if (this.name(open - 1) === '' || NO_CALLS.has(word)) return open;
+        return this.#beginOfName(open - 1);
+      }
+      const kind = this.#tokens[at]?.kind;
+      if (kind === 'string')
+        return ['JSON', 'JSONB'].includes(this.word(at - 1)) && !this.isCastTo(at - 1) ? at - 1 : at;
+      if (kind === 'parameter') return at;
+      if (this.name(at) === '' || BEHIND_CALLS.has(this.word(at)) || NO_CALLS.has(this.word(at))) return undefined;
+      return this.#beginOfName(at);
+    }
+  }
+
+  #beginOfName(at: number): number | undefined {
+    let begin = at;
+    while (this.symbol(begin - 1) === '.') {
+      if (this.name(begin - 2) === '') return this.beginOfValue(begin - 2);
+      begin -= 2;
+    }
+    return begin;
+  }
+
+  /** The token before `::`, when a type that is cast to ends at a token. */
+  #castBefore(at: number): number | undefined {
+    let type = at;
+    if (this.symbol(type) === ']') type = (this.#opening.get(type) ?? 0) - 1;
+    if (this.symbol(type) === ')') type = (this.#opening.get(type) ?? 0) - 1;
+    if (this.word(type) === '') return undefined;
+    if (this.symbol(type - 1) === '.') type -= 2;
+    return this.symbol(type - 1) === ':' && this.symbol(type - 2) === ':' ? type - 3 : undefined;
+  }
+
+  #looked = 0;
+
+  /** Whether a name is a source of FROM. */
+  isSource(at: number): boolean {
+    for (let i = at - 1; i >= 0 && this.#looked < LOOKED_MAX; i -= 1) {
+      this.#looked += 1;
+      const word = this.word(i);
+      if (i === at - 1 && this.symbol(i) !== ',') return ['FROM', 'JOIN', 'LATERAL'].includes(word);
+      if (word === 'FROM') return true;
+      if (ENDS_COLUMNS.has(word) || word === 'SELECT' || word === 'BY' || '([{'.includes(this.symbol(i) || ' '))
+        return false;
+      i = this.#opening.get(i) ?? i;
+    }
+    return false;
+  }
+
+  /** The alias behind a source of FROM. */
+  aliasBehind(end: number): number | undefined {
+    const at = this.word(end + 1) === 'AS' ? end + 2 : end + 1;
+    return this.name(at) === '' || BEHIND_SOURCE.has(this.word(at)) ? undefined : at;
+  }
+
+  /** Whether a statement reads an alias that names no columns as a value, and no column of it by its name. */
+  isReadAlone(alias: number): boolean {
+    if (this.symbol(alias + 1) === '(') return false;
+    const name = foldIdentifier(this.name(alias));
+    let isRead = false;
+    for (let at = 0; at < this.#tokens.length; at += 1) {
+      this.#looked += 1;
+      if (this.#looked > LOOKED_MAX) return false;
+      if (at === alias || foldIdentifier(this.name(at)) !== name || this.symbol(at - 1) === '.') continue;
+      if (this.symbol(at + 1) === '.') return false;
+      isRead = true;
+    }
+    return isRead;
+  }
+
+  /** Puts a text before a token, and before what was put there earlier. */
+  prepend(at: number, text: string): void {
+    const change = this.#change(at);
+    change.prepended = text + change.prepended;
+  }
+
   replace(at: number, text: string): void {
     this.#change(at).replaced = text;
   }
@@ -98,23 +265,36 @@ export class CallText {
     this.#change(at).appended += text;
   }
 
-  #change(at: number): { replaced: string | null; appended: string } {
-    const known = this.#changed.get(at) ?? { replaced: null, appended: '' };
+  #change(at: number): Change {
+    const known = this.#changed.get(at) ?? { prepended: '', replaced: null, appended: '' };
     this.#changed.set(at, known);
     return known;
   }
 
-  /** The text from one token to another, which is left out. */
-  textBetween = (from: number, to: number): string =>
-    this.#sql.slice(this.#tokens[from]?.start ?? 0, this.#tokens[to - 1]?.end ?? 0);
-
-  /** Whether what stands there can be written a second time: it is no parameter, and stays as it is. */
-  isUnchanged(from: number, to: number): boolean {
+  /** The text from one token to another, which is left out, with what was written there so far. */
+  textBetween(from: number, to: number): string {
+    let written = '';
     for (let at = from; at < to; at += 1) {
-      const isParameter = this.#tokens[at]?.kind === 'parameter' || this.symbol(at) === '?' || this.symbol(at) === '$';
-      if (isParameter || this.#changed.has(at)) return false;
+      const { prepended, replaced, appended } = this.#changed.get(at) ?? UNCHANGED;
+      const { start = 0, end = 0 } = this.#tokens[at] ?? {};
+      const space = at === from ? '' : this.#sql.slice(this.#tokens[at - 1]?.end ?? start, start);
+      written += `${space}${prepended}${replaced ?? this.#sql.slice(start, end)}${appended}`;
     }
-    return true;
+    return written;
+  }
+
+  /**
+   * Whether what stands there can be written a second time: it has no parameter, and no subquery that is written anew, of which each level would
+   * double the text.
+   */
+  canRepeat(from: number, to: number): boolean {
+    let [isChanged, hasQuery] = [false, false];
+    for (let at = from; at < to; at += 1) {
+      if (this.isParameter(at) || this.symbol(at) === '?' || this.symbol(at) === '$') return false;
+      isChanged ||= this.#changed.has(at);
+      hasQuery ||= this.word(at) === 'SELECT';
+    }
+    return !isChanged || !hasQuery;
   }
 
   isString = (at: number): boolean => this.#tokens[at]?.kind === 'string';
@@ -187,13 +367,18 @@ export class CallText {
   edits(): readonly ParameterEdit[] {
     return [...this.#changed]
       .toSorted(([a], [b]) => a - b)
-      .flatMap(([at, { replaced, appended }]) => {
+      .flatMap(([at, { prepended, replaced, appended }]) => {
         const token = this.#tokens[at];
         if (token === undefined) return [];
         const { start, end } = token;
+        if (replaced !== null) return [edit(start, end, prepended + replaced + appended)];
         // A token that stays keeps its place in errors.
-        const range = replaced === null ? { start: end, end } : { start, end };
-        return [{ ...range, text: (replaced ?? '') + appended, name: '', spelled: '' }];
+        return [
+          ...(prepended === '' ? [] : [edit(start, start, prepended)]),
+          ...(appended === '' ? [] : [edit(end, end, appended)]),
+        ];
       });
   }
 }
+
+const edit = (start: number, end: number, text: string): ParameterEdit => ({ start, end, text, name: '', spelled: '' });

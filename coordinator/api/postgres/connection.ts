@@ -6,12 +6,22 @@ import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { Statements } from './statements.ts';
-import { errorFields, protocolViolation, SessionOver, StatementError, SyncLost, WireError } from './wire-error.ts';
+import {
+  aborted,
+  errorFields,
+  protocolViolation,
+  SessionOver,
+  StatementError,
+  SyncLost,
+  WireError,
+} from './wire-error.ts';
 import type { MessageBody, WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** Bytes of a message beside its statement. */
 const BESIDE_BYTES = 64 * 1024;
+
+const OID_BYTES = 4;
 
 /** Messages that are answered in turn with an error's rest: after it they are skipped to the next Sync. */
 const EXTENDED: ReadonlySet<string> = new Set(['P', 'B', 'D', 'E', 'C']);
@@ -21,7 +31,7 @@ const COPIED: ReadonlySet<string> = new Set(['c', 'f']);
 /** Messages that mean nothing during a COPY. */
 const NOTHING_IN_COPY: ReadonlySet<string> = new Set(['S', 'H']);
 /** Messages before which executions that wait for others run. */
-const ENDS_BATCH: ReadonlySet<string> = new Set(['S', 'H', 'Q', 'P']);
+const ENDS_BATCH: ReadonlySet<string> = new Set(['S', 'H', 'Q', 'P', 'F']);
 
 /** Serves one client who has signed in, until it leaves. */
 export class Connection implements Disposable {
@@ -120,6 +130,11 @@ export class Connection implements Disposable {
       await this.#settle();
       this.#extended.synced();
       await this.#ready();
+    } else if (type === 'F') {
+      if (!this.#isSkipping) await this.#step(type, body, false);
+      if (this.#isSkipping) return;
+      await this.#call(body);
+      await this.#ready();
     } else if (type === 'H') {
       if (!this.#isSkipping) await this.#step(type, body, isBeforeSync);
       await this.#writer.flush();
@@ -158,6 +173,7 @@ export class Connection implements Disposable {
   async #query(body: MessageBody): Promise<void> {
     try {
       const text = body.text();
+      body.end();
       const parts = await this.#statements.texts.split(text);
       if (parts.length === 0) this.#writer.push(messages.emptyQuery());
       for (const [i, { sql, offset }] of parts.entries()) {
@@ -169,6 +185,13 @@ export class Connection implements Disposable {
     } catch (error) {
       await this.#fail(error);
     }
+  }
+
+  /** A call of a function by its number, as drivers make them for large objects: there are no functions that are called so. */
+  #call(body: MessageBody): Promise<void> {
+    if (this.#statements.state === 'E') return this.#fail(aborted());
+    const number = body.length < OID_BYTES ? 0 : body.int32() >>> 0;
+    return this.#fail(new WireError('42883', `function with OID ${number} does not exist`));
   }
 
   /** Commits what was not yet. */

@@ -21,6 +21,8 @@ export const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 export const SAVEPOINTS: ReadonlySet<string> = new Set(['SAVEPOINT', 'RELEASE', 'ROLLBACK TO']);
 export const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 export const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
+/** Statements about the transaction itself. */
+export const CONTROLS: ReadonlySet<string> = new Set([...BEGINS, ...ENDS, ...SAVEPOINTS]);
 
 /** Statements that the door gives by itself. */
 export const BEGIN = { sql: 'BEGIN', parameters: null } as const;

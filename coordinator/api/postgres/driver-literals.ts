@@ -5,7 +5,7 @@ import { readArray, readBytes } from '../../arrival/postgres/read-text.ts';
 import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import { applyEdits, type ParameterEdit } from '../../statement/bind-parameters.ts';
 import { DerivedText } from '../../statement/derived-text.ts';
-import { JSON_CALLS, jsonCalls } from './json-calls.ts';
+import { jsonCalls, mayHaveJson } from './json-calls.ts';
 import { QUALIFIED_STAR, qualifiedStars } from './qualified-stars.ts';
 import { UNNEST_IN_FROM, unnestLists } from './unnest-lists.ts';
 
@@ -29,13 +29,17 @@ export const withDriverLiterals = (sql: string, edits: readonly ParameterEdit[])
 
 /** Whether a statement may have such a text: a short look at a long one. */
 export const mayHaveLiterals = (sql: string): boolean =>
-  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || JSON_CALLS.test(sql) || QUALIFIED_STAR.test(sql);
+  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || mayHaveJson(sql) || QUALIFIED_STAR.test(sql);
 
 /** The changes that `readDriverLiterals` makes, in their order. */
 export function driverLiterals(sql: string): readonly ParameterEdit[] {
   const calls = [...unnestLists(sql), ...jsonCalls(sql), ...qualifiedStars(sql)];
   const texts = literalEdits(sql);
-  return calls.length === 0 ? texts : [...calls, ...texts].toSorted((a, b) => a.start - b.start || a.end - b.end);
+  if (calls.length === 0) return texts;
+  // A path of JSON is written anew, and may be cast to an array.
+  const replaced = new Set(calls.filter(({ start, end }) => end > start).map(({ start }) => start));
+  const others = texts.filter(({ start }) => !replaced.has(start));
+  return [...calls, ...others].toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
 function literalEdits(sql: string): readonly ParameterEdit[] {

@@ -6,19 +6,24 @@ import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { isInsertOfOneRow } from '../../command/bound-insert.ts';
 import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
+import type { MessageStatement } from './message-statement.ts';
 import { Portals } from './portals.ts';
 import { castParameters, castTypes } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
 import { formatsOf } from './rows-sink.ts';
 import * as messages from './server-messages.ts';
-import type { MessageStatement, PortalExecution, Statements } from './statements.ts';
+import type { PortalExecution, Statements } from './statements.ts';
 import { protocolViolation, WireError } from './wire-error.ts';
 import type { MessageBody } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** Longest text, in characters, that is looked at whether it inserts one row. */
 const ONE_ROW_MAX = 64 * 1024;
+
+/** Codes of the forms in which values come. */
+const TEXT_FORM = 0;
+const BINARY_FORM = 1;
 
 /** Types of texts that clients declare: text, bpchar, varchar, and unknown. */
 const TEXTS: ReadonlySet<number> = new Set([25, 1042, 1043, 705]);
@@ -109,6 +114,7 @@ export class Extended {
     const name = body.text();
     const text = body.text();
     const declared = body.list(() => body.int32());
+    body.end();
     if (name === '') this.#unnamed = undefined;
     else if (this.#statements.prepared(name) !== undefined) {
       throw new WireError('42P05', `prepared statement "${name}" already exists`);
@@ -144,12 +150,19 @@ export class Extended {
       return length < 0 ? null : body.take(length);
     });
     const resultFormats = body.list(() => body.int16());
+    body.end();
     const { oids, casts, description } = prepared;
     if (values.length !== oids.length) {
       throw protocolViolation(`the statement has ${oids.length} parameters, and ${values.length} came`);
     }
     if (values.length > PARAMETERS_MAX) throw new WireError('54023', `at most ${PARAMETERS_MAX} parameters`);
+    requireFormats(formats, values.length, 'parameters');
+    if (description?.kind === 'rows' && description.columns !== null) {
+      requireFormats(resultFormats, description.columns.length, 'columns');
+    }
     const forms = formatsOf(formats, values.length);
+    const unknown = forms.find((form) => form !== TEXT_FORM && form !== BINARY_FORM);
+    if (unknown !== undefined) throw new WireError('22023', `unsupported format code: ${unknown}`);
     const bound = (description?.parameters ?? []).map(({ type }, i): BoundValue => {
       const oid = oids[i] ?? 0;
       const isCast = takesCast(oid) && casts.has(i);
@@ -157,7 +170,7 @@ export class Extended {
         bytes: values[i] ?? null,
         oid,
         // The bytes of a text are the same in both forms.
-        isBinary: forms[i] === 1 && !isCast,
+        isBinary: forms[i] === BINARY_FORM && !isCast,
         type: (isCast ? undefined : declaredType(oid)) ?? printSqlType(type),
       };
     });
@@ -178,8 +191,7 @@ export class Extended {
   }
 
   async describe(body: MessageBody): Promise<void> {
-    const kind = body.take(1).toString();
-    const name = body.text();
+    const { kind, name } = takeTarget(body, 'Describe');
     if (kind === 'P') {
       this.#portals.describe(name);
       return;
@@ -192,10 +204,12 @@ export class Extended {
   /** @param place whether a Sync follows at once */
   async execute(body: MessageBody, place: 'before Sync' | 'others follow'): Promise<void> {
     const name = body.text();
+    const rowsMax = body.int32();
+    body.end();
     const insert = place === 'others follow' || !this.#inserts.isEmpty ? this.#portals.takeInsert(name) : null;
     if (insert === null) {
       await this.runWaiting('others follow');
-      await this.#portals.execute(name, body.int32(), place);
+      await this.#portals.execute(name, rowsMax, place);
       return;
     }
     if (!this.#inserts.takes(insert)) await this.runWaiting('others follow');
@@ -206,8 +220,7 @@ export class Extended {
   }
 
   close(body: MessageBody): void {
-    const kind = body.take(1).toString();
-    const name = body.text();
+    const { kind, name } = takeTarget(body, 'Close');
     if (kind === 'P') this.#portals.close(name);
     else if (name === '') this.#unnamed = undefined;
     else this.#statements.forgetPrepared(name);
@@ -236,6 +249,21 @@ export class Extended {
     this.#parsed.set(kept, prepared);
     return prepared;
   }
+}
+
+/** Reads what Describe and Close are about: a prepared statement or a portal, by its name. @throws WireError */
+function takeTarget(body: MessageBody, message: string): { readonly kind: 'S' | 'P'; readonly name: string } {
+  const kind = body.take(1).toString('latin1');
+  const name = body.text();
+  body.end();
+  if (kind !== 'S' && kind !== 'P') throw protocolViolation(`${message} is about no ${JSON.stringify(kind)}`);
+  return { kind, name };
+}
+
+/** Forms are said of none, of all at once, or of each. @throws WireError */
+function requireFormats(formats: readonly number[], count: number, of: string): void {
+  if (formats.length <= 1 || formats.length === count) return;
+  throw protocolViolation(`${formats.length} format codes came for ${count} ${of}`);
 }
 
 /** The numbers of the types of parameters: as the client declares them, else as the statement takes them. */

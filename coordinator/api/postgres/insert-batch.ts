@@ -8,9 +8,10 @@ import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
 import { fewerInserts, insertOfArrived } from '../../command/bound-insert.ts';
 import { sizeOf, type Parameters } from '../../statement/parameters.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
+import type { MessageStatement } from './message-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { kindOfOid } from './postgres-type.ts';
-import type { MessageStatement, PortalExecution, Statements } from './statements.ts';
+import type { PortalExecution, Statements } from './statements.ts';
 
 /** A parameter as Bind has it. */
 export type BoundValue = {

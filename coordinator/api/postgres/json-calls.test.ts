@@ -37,6 +37,40 @@ test.each([
     `SELECT to_json(list(a)) AS b, to_json(list(a)) b, to_json(list(a))::text, coalesce(to_json(list(a)), '[]'), x + 1, to_json(a) AS to_jsonb, (SELECT to_json(b) AS to_jsonb) FROM t ORDER BY to_json(list(a))`,
   ],
   [`SELECT a::jsonb, cast($1 AS jsonb), CAST(b AS jsonb[])`, `SELECT a::JSON, cast($1 AS JSON), CAST(b AS JSON[])`],
+  // Operators bind as in Postgres, also where what they take is made by others.
+  [
+    `SELECT a->'b'->>0 = 'c' AND NOT t.d[1]->>'$oid' = f(g->$1)::json->>'h' AND (i)->-1 IS NULL AND j->>'$.k' = l->m`,
+    `SELECT ((a->'b')->>0) = 'c' AND NOT (t.d[1]->>'/$oid') = (f((g->$1))::json->>'h') AND ((i)-> (-1)) IS NULL AND (j->>'$.k') = l->m`,
+  ],
+  [
+    `SELECT a #>> '{b,0,"c/~"}' x, a#>'{}', (a->'b') #> ARRAY['c', '1'], a::jsonb #> '{b}'::text[] #>> '{c}', a #> '{-1}', a #> $1`,
+    `SELECT json_extract_string(a , '/b/0/c~1~0') x, json_extract(a,''), json_extract(((a->'b')) , '/c/1' ), json_extract_string(json_extract(a::JSON , '/b') , '/c'), a #> '{-1}', a #> $1`,
+  ],
+  [
+    `SELECT jsonb_build_object('a', b->'c', d->>'e', json_agg(f->>'g' ORDER BY h->'i'))`,
+    `SELECT json_object('a', (b->'c'), CAST( (d->>'e') AS VARCHAR), to_json(list((f->>'g') ORDER BY (h->'i')))) AS jsonb_build_object`,
+  ],
+  [
+    `SELECT json_agg(t) FROM (SELECT a->>'b' AS c FROM u ORDER BY a->>'$d') t`,
+    `SELECT to_json(list(t)) AS json_agg FROM (SELECT (a->>'b') AS c FROM u ORDER BY (a->>'/$d')) t`,
+  ],
+  [
+    `SELECT json_agg(c) FROM (SELECT a->>'b' AS c FROM u ORDER BY a->>'$d') t`,
+    `SELECT to_json(list(c ORDER BY skein_order_7)) AS json_agg FROM (SELECT (a->>'b') AS c, row_number() OVER (ORDER BY (a->>'/$d')) AS skein_order_7 FROM u ORDER BY (a->>'/$d')) t`,
+  ],
+  // Functions that give rows.
+  [
+    `SELECT e->>'a', f.value, g.*, k FROM t, jsonb_array_elements(t.b->'c') AS e JOIN json_array_elements_text(d) f ON true, jsonb_each(h) AS g, jsonb_object_keys(i) k`,
+    `SELECT (e->>'a'), f.value, g.*, k FROM t, (SELECT unnest(json_extract((t.b->'c'), '$[*]')) AS "e") AS e JOIN (SELECT unnest(json_extract_string(d, '$[*]')) AS "value") f ON true, (SELECT "key", "value" FROM json_each(h)) AS g, (SELECT unnest(json_keys(i)) AS "k") k`,
+  ],
+  [
+    `SELECT n FROM json_array_elements('[1]') WITH ORDINALITY AS e(v, n), jsonb_each_text('{}') WHERE v IN (SELECT jsonb_array_elements(w))`,
+    `SELECT n FROM (SELECT unnest(l) AS "value", unnest(range(1, len(l) + 1)) AS "ordinality" FROM (SELECT json_extract('[1]', '$[*]') AS l))   AS e(v, n), (SELECT "key", "value" ->> '$' AS "value" FROM json_each('{}')) AS jsonb_each_text WHERE v IN (SELECT unnest(json_extract(w, '$[*]')) AS jsonb_array_elements)`,
+  ],
+  [
+    `SELECT jsonb_extract_path(a, 'b', '0'), json_extract_path_text(f(a), 'c') AS d, row_to_json(t.*), to_jsonb(t.*), jsonb '[1]'`,
+    `SELECT json_extract(a, '/b/0'  ) AS jsonb_extract_path, json_extract_string(f(a), '/c' ) AS d, row_to_json(t) AS row_to_json, to_json(t) AS to_jsonb, JSON '[1]'`,
+  ],
   [`SELECT jsonb_agg('{1}'::int[])`, `SELECT to_json(list(ARRAY['1']::int[])) AS jsonb_agg`],
 ])('%s', (sql, expected) => {
   const made = readDriverLiterals(sql);
@@ -47,6 +81,12 @@ test.each([
   `SELECT 'jsonb_agg(a)', "jsonb_agg"(a), s.jsonb_agg(a), jsonb_agg`,
   `INSERT INTO json_agg (a) VALUES (1)`,
   `SELECT jsonb_agg(a`,
+  `SELECT list_transform(a, x -> 'b'), list_filter(a, (x, i) -> 1), array_filter(a, x->'b'), x -> y, a - 1 > 0, b < -1`,
+  `SELECT jsonb_array_elements(a, b), jsonb_each(a), s.jsonb_each(a), jsonb_extract_path(a, b), jsonb_extract_path(a, '-1'), json_each(a)`,
+  `CREATE OR REPLACE MASKING POLICY s.p AS (val VARCHAR) RETURNS VARCHAR -> '*'`,
+  `CREATE ROW ACCESS POLICY IF NOT EXISTS s.p AS (a INT) RETURNS BOOLEAN -> 1 = a`,
+  `ALTER MASKING POLICY s.p SET BODY -> 'x'`,
+  `SELECT CASE WHEN a THEN b END -> 'c', count(*) FILTER (WHERE d) -> 'e' FROM jsonb_each(f) WITH ORDINALITY`,
   `SELECT (SELECT a AS jsonb), b AS jsonb, jsonb FROM jsonb`,
   `SELECT jsonb_object_agg(a), jsonb_object_agg(a, b, c)`,
 ])('%s stays', (sql) => {
@@ -87,6 +127,27 @@ test('an error in what stays has its place in the statement', () => {
   const sql = 'SELECT jsonb_agg(jsonb_build_array(nothing)) FROM t';
   const made = readDriverLiterals(sql);
   expect(made.toSource(made.text.indexOf('nothing'))).toBe(sql.indexOf('nothing'));
+});
+
+test('subqueries by which subqueries are sorted do not double the text at each level', () => {
+  const nested = (depth: number): string =>
+    depth === 0
+      ? '1'
+      : `(SELECT json_agg(a) FROM (SELECT a FROM u ORDER BY ${nested(depth - 1)}) AS t WHERE b->>'c' = 'd')`;
+  const sql = `SELECT ${nested(40)}`;
+  expect(readDriverLiterals(sql).text.length).toBeLessThan(4 * sql.length);
+});
+
+test('chains and lists of operators are written in linear time', () => {
+  const count = 20_000;
+  expect(readDriverLiterals(`SELECT a${"->'b'".repeat(count)}`).text).toBe(
+    `SELECT ${'('.repeat(count)}a${"->'b')".repeat(count)}`,
+  );
+  expect(readDriverLiterals(`SELECT a${'::json->b'.repeat(count)}`).text).toHaveLength(
+    `SELECT a${'::json->b'.repeat(count)}`.length,
+  );
+  const sources = Array.from({ length: count }, (_, i) => `jsonb_each(a${i}) e${i}`).join(', ');
+  expect(readDriverLiterals(`SELECT 1 FROM ${sources}`).text.length).toBeGreaterThan(sources.length);
 });
 
 test('calls within calls are written in linear time', () => {

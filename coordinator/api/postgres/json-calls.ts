@@ -1,19 +1,28 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
 import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import { CallText } from './call-text.ts';
+import { JSON_OPERATORS, pointerOf, writeOperators } from './json-operators.ts';
+import { writeRows } from './json-rows.ts';
 import { SortedSources } from './sorted-sources.ts';
 
 /** Calls of Postgres' functions that make JSON, and casts to its type: a short look at a long text. */
-export const JSON_CALLS =
-  /\b(?:to_jsonb|jsonb?_(?:agg|object_agg|build_array|build_object|typeof)|jsonb_(?:array_length|pretty))\s*\(|(?:::|\bas)\s*jsonb\b/i;
+const JSON_CALLS =
+  /\b(?:to_jsonb?|(?:row|array)_to_json|jsonb?_(?:agg|object_agg|build_array|build_object|typeof|array_elements|array_elements_text|object_keys|each_text|extract_path|extract_path_text)|jsonb_(?:array_length|pretty|each))\s*\(|(?:::|\bas)\s*jsonb\b|\bjsonb\s*'/i;
+
+/** Whether a statement may have such a call, or an operator of JSON. */
+export const mayHaveJson = (sql: string): boolean => JSON_CALLS.test(sql) || JSON_OPERATORS.test(sql);
 
 /** Longest text, in characters, whose calls are written anew: all of its tokens are kept at once. */
 const TEXT_MAX = 512 * 1024;
 
 /** Functions of the engine that do the same with the same arguments, by the names of Postgres. */
 const RENAMED: Readonly<Record<string, string>> = {
+  TO_JSON: 'to_json',
   TO_JSONB: 'to_json',
+  ROW_TO_JSON: 'row_to_json',
+  ARRAY_TO_JSON: 'array_to_json',
   JSON_BUILD_ARRAY: 'json_array',
   JSONB_BUILD_ARRAY: 'json_array',
   JSON_BUILD_OBJECT: 'json_object',
@@ -52,10 +61,11 @@ const TYPES = Object.entries({
  * An aggregate over one subquery that is sorted has its order (`SortedSources`).
  */
 export function jsonCalls(sql: string): readonly ParameterEdit[] {
-  if (sql.length > TEXT_MAX || !JSON_CALLS.test(sql)) return [];
+  if (sql.length > TEXT_MAX || !mayHaveJson(sql)) return [];
   const tokens = tokensOf(sql);
   if (tokens === undefined) return [];
   const text = new CallText(sql, tokens);
+  writeOperators(text);
   // From the last one, so that what a call within another one ends with comes first.
   const sources = new SortedSources(text);
   for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at, sources);
@@ -79,12 +89,12 @@ const NAMED_BEHIND: ReadonlySet<string> = new Set(['INTO', 'TABLE', 'EXISTS', 'V
 
 function writeCall(text: CallText, at: number, sources: SortedSources): void {
   const name = text.word(at);
-  if (name === 'JSONB' && text.isCastTo(at)) text.replace(at, 'JSON');
+  if (name === 'JSONB' && (text.isCastTo(at) || text.isString(at + 1))) text.replace(at, 'JSON');
   const close = text.symbol(at + 1) === '(' ? text.closing(at + 1) : undefined;
   if (name === '' || close === undefined || !text.isPlainName(at) || NAMED_BEHIND.has(text.word(at - 1))) return;
   const end = text.endOfCall(close);
   const isColumn = text.isColumn(at, end);
-  if (!writeNamed(text, { name, at, close, end }, sources)) return;
+  if (!writeRows(text, { name, at, close }) && !writeNamed(text, { name, at, close, end }, sources)) return;
   // Programs read a result by Postgres' names of its columns.
   if (isColumn) text.append(end, ` AS ${foldIdentifier(name)}`);
 }
@@ -93,9 +103,11 @@ type Call = { readonly name: string; readonly at: number; readonly close: number
 
 /** @returns whether the function is one of these */
 function writeNamed(text: CallText, { name, at, close, end }: Call, sources: SortedSources): boolean {
+  if (PATHS[name] !== undefined) return writePath(text, { name, at, close });
   const renamed = RENAMED[name];
   if (renamed !== undefined) {
     text.replace(at, renamed);
+    writeRow(text, at + 1, close);
     if (renamed === 'json_object') castKeys(text, at + 1, close);
     return true;
   }
@@ -106,6 +118,7 @@ function writeNamed(text: CallText, { name, at, close, end }: Call, sources: Sor
   }
   if (AGGREGATES.has(name)) {
     text.replace(at, 'to_json(list');
+    writeRow(text, at + 1, close);
     const isSorted =
       text.divided(at + 1, close).order !== undefined || text.isWindow(close) || text.word(at + 2) === 'DISTINCT';
     const order = isSorted ? undefined : sources.orderOf(at);
@@ -114,6 +127,32 @@ function writeNamed(text: CallText, { name, at, close, end }: Call, sources: Sor
     return true;
   }
   return OBJECT_AGGREGATES.has(name) && writeObjects(text, { at, close, end });
+}
+
+/** `f(t.*)`: a row as one value, which the engine has by the name alone. */
+function writeRow(text: CallText, open: number, close: number): void {
+  const isRow = close === open + 4 && text.symbol(open + 2) === '.' && text.symbol(open + 3) === '*';
+  if (isRow && text.name(open + 1) !== '') for (const at of [open + 2, open + 3]) text.replace(at, '');
+}
+
+const PATHS: Readonly<Record<string, string>> = {
+  JSON_EXTRACT_PATH: 'json_extract',
+  JSONB_EXTRACT_PATH: 'json_extract',
+  JSON_EXTRACT_PATH_TEXT: 'json_extract_string',
+  JSONB_EXTRACT_PATH_TEXT: 'json_extract_string',
+};
+
+/** `jsonb_extract_path(a, 'b', '0')`. @returns false for keys that are no literals */
+function writePath(text: CallText, { name, at, close }: Omit<Call, 'end'>): boolean {
+  const { commas } = text.divided(at + 1, close);
+  const [first] = commas;
+  const keys = commas.map((comma) => comma + 1);
+  const arePlain = keys.every((key, i) => text.isString(key) && key + 1 === (commas[i + 1] ?? close));
+  if (first === undefined || !arePlain || keys.some((key) => /^-\d/.test(text.string(key)))) return false;
+  text.replace(at, PATHS[name] ?? '');
+  const pointer = quoteLiteral(pointerOf(keys.map(text.string)));
+  for (let i = first; i < close; i += 1) text.replace(i, i === first ? `, ${pointer}` : '');
+  return true;
 }
 
 /** Keys of objects are texts, whatever is given as one. */

@@ -6,11 +6,12 @@ import type { StatementDescription } from '../../operation/description.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import type { BoundInsert } from './insert-batch.ts';
+import type { MessageStatement } from './message-statement.ts';
 import { postgresColumn } from './postgres-type.ts';
 import { formatsOf } from './rows-sink.ts';
 import * as messages from './server-messages.ts';
 import { controlWord } from './split-statements.ts';
-import type { MessageStatement, PortalExecution, Statements } from './statements.ts';
+import type { PortalExecution, Statements } from './statements.ts';
 import { WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 

@@ -138,7 +138,7 @@ export class SortedSources {
         const isQualified = text.symbol(at - 1) === '.' || text.symbol(at + 1) === '.';
         return !isPlace && (isQualified || !results.has(foldIdentifier(text.name(at))));
       });
-    if (!isPlain || first >= last || !text.isUnchanged(first, last)) return null;
+    if (!isPlain || first >= last || !text.canRepeat(first, last)) return null;
     const column = `skein_order_${query.from}`;
     const keys = text.textBetween(first, last);
     return { order: column, column: { behind: from - 1, text: `, row_number() OVER (ORDER BY ${keys}) AS ${column}` } };

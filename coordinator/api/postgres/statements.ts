@@ -12,12 +12,14 @@ import type { DoorCursors, StatementRequest } from '../../query/query-service.ts
 import type { DoorSink } from '../../sink/result-sink.ts';
 import { withoutPrepared, withPrepared, type SessionState } from '../../session/session.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
-import { BEGIN, BEGINS, CHANGES, COMMITS, ENDS, RECOVERS, ROLLBACK, SAVEPOINTS } from './control-words.ts';
+import { BEGIN, BEGINS, CHANGES, COMMITS, CONTROLS, ENDS, RECOVERS, ROLLBACK, SAVEPOINTS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
 import { COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
+import type { MessageStatement } from './message-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { ReportedSettings, programOf } from './reported-settings.ts';
+import { requireControl } from './require-control.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, warning, type TransactionState } from './server-messages.ts';
 import { executeValues } from './execute-values.ts';
@@ -28,9 +30,6 @@ import { LEAVING } from './idle-watch.ts';
 import { aborted, SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
-
-/** A statement, the text of the message that has it, and where it begins there. */
-export type MessageStatement = { readonly sql: string; readonly text: string; readonly offset: number };
 
 export type PortalExecution = MessageStatement & {
   readonly parameters: Parameters | null;
@@ -189,6 +188,7 @@ export class Statements {
   async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
     await this.#check();
     const word = controlWord(execution.sql);
+    if (CONTROLS.has(word)) requireControl(execution);
     if (this.#answersByState(word)) return;
     const copy = word === 'COPY' ? await this.texts.copyOf(execution) : null;
     if (copy !== null) return this.#copy(copy, execution);

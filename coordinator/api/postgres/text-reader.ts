@@ -6,12 +6,10 @@ import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import type { DerivedText } from '../../statement/derived-text.ts';
 import type { CopyStatement } from './copy-statement.ts';
 import { mayHaveLiterals, withDriverLiterals } from './driver-literals.ts';
+import type { MessageStatement } from './message-statement.ts';
 import { DRIVER_LITERALS, READ_COPY, SPLIT_TEXT } from './read-texts.ts';
 import type { PartOfText } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
-
-/** A statement, the text of its message, and where it begins there. */
-type PlacedSql = { readonly sql: string; readonly text: string; readonly offset: number };
 
 /** Does work that a CancelRequest ends. */
 type Abortable = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
@@ -34,7 +32,7 @@ export class TextReader {
   }
 
   /** The COPY that a statement is; null for one that is the engine's own. @throws StatementError, WireError */
-  async copyOf(statement: PlacedSql): Promise<CopyStatement | null> {
+  async copyOf(statement: MessageStatement): Promise<CopyStatement | null> {
     const read = await this.#readOf(READ_COPY, statement);
     if (read.kind === 'copy') return read.copy;
     if (read.kind === 'wire') throw new WireError(read.sqlState, read.message);
@@ -43,7 +41,7 @@ export class TextReader {
   }
 
   /** The statement with what drivers write as the engine reads it. @param more edits beside these @throws StatementError */
-  async withDriverLiterals(statement: PlacedSql, more: readonly ParameterEdit[] = []): Promise<DerivedText> {
+  async withDriverLiterals(statement: MessageStatement, more: readonly ParameterEdit[] = []): Promise<DerivedText> {
     const { sql } = statement;
     const edits = mayHaveLiterals(sql) ? await this.#readOf(DRIVER_LITERALS, statement) : [];
     return withDriverLiterals(
@@ -53,7 +51,7 @@ export class TextReader {
   }
 
   /** @throws StatementError */
-  async #readOf<Out>(work: SizedWork<string, Out>, { sql, text, offset }: PlacedSql): Promise<Out> {
+  async #readOf<Out>(work: SizedWork<string, Out>, { sql, text, offset }: MessageStatement): Promise<Out> {
     try {
       return await this.#read(work, sql);
     } catch (error) {

@@ -165,6 +165,11 @@ export class MessageBody {
     return this.#at >= this.#bytes.length;
   }
 
+  /** Nothing of it is left. @throws WireError */
+  end(): void {
+    if (!this.atEnd) throw protocolViolation('a message is longer than what it says');
+  }
+
   int16(): number {
     return this.take(2).readInt16BE();
   }

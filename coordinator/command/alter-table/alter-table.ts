@@ -110,7 +110,8 @@ async function alter(
   if (action.kind === 'rename') return renameTable(table, action.newName, context);
   if (action.kind === 'edits') {
     return changeTable(context, table, async (base, loaded) => {
-      let draft = draftOf(base);
+      const first = draftOf(base);
+      let draft = first;
       for (const edit of action.edits) {
         draft = applyEdit(draft, edit);
         // Each edit looks through all fields of the table: others have their turn.
@@ -120,6 +121,9 @@ async function alter(
         ([ref, { type }]) => type === 'branch' && draft.refs.get(ref) !== base.refs.get(ref),
       );
       if (isBranchMoved) requireUnpoliced(loaded, 'this change of a branch', name.position);
+      // Rows come in the order of the files, which would be that of values that are hidden.
+      const isOrdered = draft.partitions !== first.partitions || draft.sortOrder !== first.sortOrder;
+      if (isOrdered) requireUnpoliced(loaded, 'this change of where rows lie', name.position);
       return changeOf(draft);
     });
   }

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
-import { currentSchema, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { walkFields } from '#shared/iceberg/type.ts';
 import {
   POLICY_ARGUMENTS_MAX,
   type FoundPolicy,
@@ -105,6 +106,7 @@ async function requestOf(edit: PolicyEdit, read: Read, context: CommandContext):
     return { kind: 'unset_masking_policy', table: { table, version }, fieldId: field.id };
   }
   const policy = await policyPlace(edit.policy, context);
+  if (edit.policyKind === 'masking') requireUnordered(metadata, edit.columns[0]);
   const found = await withNamePosition(edit.policy, foundPolicy(policy, edit.policyKind, context));
   const bound = {
     table: { table, version },
@@ -116,6 +118,22 @@ async function requestOf(edit: PolicyEdit, read: Read, context: CommandContext):
   return edit.policyKind === 'masking'
     ? { kind: 'set_masking_policy', ...bound }
     : { kind: 'bind_row_policy', ...bound };
+}
+
+/**
+ * Checks that a table is neither sorted nor partitioned by a column that is to be masked: rows come in the order of the files, which would tell of
+ * its values, and of each of them beside one that the reader has inserted. @throws NOT_SUPPORTED
+ */
+function requireUnordered(metadata: TableMetadata, column: ObjectName | undefined): void {
+  if (column === undefined) return;
+  const { field } = findColumn(currentSchema(metadata).fields, column);
+  const masked = new Set([...walkFields([field])].map(({ id }) => id));
+  const { fields: partitions } = specById(metadata, metadata.defaultSpecId);
+  const isPartition = partitions.some(({ sourceId, transform }) => transform.kind !== 'void' && masked.has(sourceId));
+  if (!isPartition && metadata.sortOrder.every(({ sourceId }) => !masked.has(sourceId))) return;
+  const by = isPartition ? 'partitioned' : 'sorted';
+  const message = `the table is ${by} by column ${field.name}: the order of rows would tell of the values that the mask hides`;
+  throw new SkeinError('NOT_SUPPORTED', message, column);
 }
 
 /** The columns of the arguments. A masking policy's first one stands before its list, which must begin with it, too. */

@@ -76,7 +76,7 @@ test.each([
   expect(await kindOf(text)).toBe(kind);
 });
 
-/** What a browser sends of a new passkey, without an attestation, which anybody can make. */
+/** The answer of a browser that has made a passkey, without an attestation, which anybody can make. */
 function registration(credentialId: Buffer, transports?: unknown): string {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { relyingParty, shownAssertion } from './passkeys.ts';
+import { madePasskey, relyingParty, shownAssertion } from './passkeys.ts';
 
 test.each([
   ['', { id: 'localhost', origin: 'http://localhost:7710' }],
@@ -74,4 +74,56 @@ test.each([
   ['it is no JSON', '{', undefined],
 ])('an assertion where %s', async (_, text, kind) => {
   expect(await kindOf(text)).toBe(kind);
+});
+
+/** The answer of a browser that has made a passkey, without an attestation, which anybody can make. */
+function registration(credentialId: Buffer, transports?: unknown): string {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+  const cose = ['a5010203262001215820', Buffer.from(x, 'base64url').toString('hex'), '225820'];
+  const key = Buffer.from(`${cose.join('')}${Buffer.from(y, 'base64url').toString('hex')}`, 'hex');
+  const head = Buffer.alloc(23);
+  head.writeUInt8(0x45, 0);
+  head.writeUInt16BE(credentialId.length, 21);
+  const data = Buffer.concat([createHash('sha256').update(site.id).digest(), head, credentialId, key]);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(data.length);
+  // {"fmt": "none", "attStmt": {}, "authData": data}
+  const begin = Buffer.from('a363666d74646e6f6e656761747453746d74a068617574684461746159', 'hex');
+  const client = JSON.stringify({
+    type: 'webauthn.create',
+    challenge: CHALLENGE,
+    origin: site.origin,
+    crossOrigin: false,
+  });
+  const id = credentialId.toString('base64url');
+  const response = {
+    clientDataJSON: Buffer.from(client).toString('base64url'),
+    attestationObject: Buffer.concat([begin, length, data]).toString('base64url'),
+    transports,
+  };
+  return JSON.stringify({ id, rawId: id, type: 'public-key', clientExtensionResults: {}, response });
+}
+
+test.each([
+  [
+    ['usb', 'internal'],
+    ['internal', 'usb'],
+  ],
+  [['usb', 'usb', 'new', 'a\0b', 7, null, ['nfc'], { a: 1 }], ['usb']],
+  ['usb', []],
+  [null, []],
+  [5, []],
+  [undefined, []],
+  [Array.from({ length: 1_000 }, () => 'ble'), ['ble']],
+])('of the ways %j to a new passkey %j are kept', async (transports, kept) => {
+  const made = await madePasskey(site, CHALLENGE, registration(Buffer.alloc(16, 7), transports));
+  expect(made).toMatchObject({ credentialId: Buffer.alloc(16, 7).toString('base64url'), counter: 0, transports: kept });
+});
+
+test('an id of a credential is as long as one may be, and no longer', async () => {
+  const made = (bytes: number) => madePasskey(site, CHALLENGE, registration(Buffer.alloc(bytes, 7), []));
+  expect((await made(1_023))?.credentialId).toHaveLength(1_364);
+  expect(await made(1_024)).toBeUndefined();
+  expect(await made(3_000)).toBeUndefined();
 });

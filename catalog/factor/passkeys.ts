@@ -47,6 +47,15 @@ export const assertionOptions = (site: RelyingParty, known: readonly Passkey[]) 
 
 type NewPasskey = Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports'>;
 
+/** Longest id of a credential (WebAuthn, 5.8.3). */
+const CREDENTIAL_ID_BYTES_MAX = 1_023;
+/** Ways to an authenticator that browsers know (WebAuthn, 5.8.4). */
+const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
+
+/** The ways that a browser names, which nobody has signed; all else is left out. */
+const transportsOf = (shown: unknown): (typeof TRANSPORTS)[number][] =>
+  Array.isArray(shown) ? TRANSPORTS.filter((one) => shown.includes(one)) : [];
+
 /** The passkey that a browser has made for the challenge; undefined: it has not. */
 export async function madePasskey(
   site: RelyingParty,
@@ -62,8 +71,9 @@ export async function madePasskey(
       requireUserVerification: true,
     });
     if (!verified) return undefined;
-    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
-    return { credentialId: id, publicKey: Buffer.from(publicKey), counter, transports };
+    const { id, publicKey, counter, transports } = registrationInfo.credential;
+    if (Buffer.byteLength(id, 'base64url') > CREDENTIAL_ID_BYTES_MAX) return undefined;
+    return { credentialId: id, publicKey: Buffer.from(publicKey), counter, transports: transportsOf(transports) };
   } catch {
     // The library throws for every answer that is not right, and for text that is none.
     return undefined;

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
+import { patience } from '#test/support/run/slowness.ts';
 import { statementRunner } from '#test/support/run-statements.ts';
 
 const PASSWORD = 'Correct-Horse-9';
@@ -35,6 +37,22 @@ const account = async (who: PageVisitor): Promise<string> => {
   const { status, headers, text } = await who.get('/account');
   return status === 200 ? (/signed in as <strong>(.*?)</.exec(text)?.[1] ?? 'nobody') : (headers.get('location') ?? '');
 };
+
+/** Another process that changes principals: all further changes wait for it. */
+async function holdPrincipals(): Promise<
+  { readonly query: (text: string) => Promise<unknown>; readonly waited: () => Promise<void> } & AsyncDisposable
+> {
+  const client = new Client(catalog.databaseUrl);
+  await client.connect();
+  await client.query('begin');
+  await client.query('select from catalog.tenant for no key update');
+  const waiting = `select from pg_locks where not granted and pid <> pg_backend_pid()`;
+  return {
+    query: (text) => client.query(text),
+    waited: () => expect.poll(() => catalog.sql(waiting), { timeout: patience(10_000) }).not.toEqual([]),
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
 
 describe('signing in', () => {
   test('by name or email, and out again', async () => {
@@ -155,6 +173,28 @@ describe('the account', () => {
     expect(await account(visitor)).toBe('/sign-in');
   });
 
+  test('what has waited for the end of its sign-in does not happen', async () => {
+    await create('late', { password: PASSWORD });
+    await signIn(visitor, 'late');
+    for (const end of [
+      `update catalog.principal set session_epoch = session_epoch + 1 where username = 'late'`,
+      `delete from catalog.browser_sign_in where principal_id = (select id from catalog.principal where username = 'late')`,
+    ]) {
+      if ((await account(visitor)) !== 'late') await signIn(visitor, 'late');
+      await using other = await holdPrincipals();
+      const made = visitor.submit(
+        '/account',
+        { name: 'late', days: '1', 'scope table:read': 'on' },
+        { action: '/account/token' },
+      );
+      await other.waited();
+      await other.query(end);
+      await other.query('commit');
+      expect((await made).status).toBe(401);
+      expect(await catalog.sql(`select from catalog.access_token where name = 'late'`)).toEqual([]);
+    }
+  });
+
   test('a sign-in ends with the epoch of its user, and who is asked for a new password begins anew', async () => {
     await signIn(visitor, 'eve');
     await catalog.sql(`update catalog.principal set must_change_password = true where username = 'eve'`);
@@ -214,6 +254,17 @@ describe('attacks', () => {
         .end();
     });
     expect(status).toBe(403);
+  });
+
+  test('the address of the catalog itself leads to the sign-in', async () => {
+    const { status, headers } = await visitor.get('/', { origin: 'https://evil.example' });
+    expect([status, headers.get('location'), headers.get('access-control-allow-origin')]).toEqual([
+      303,
+      '/sign-in',
+      null,
+    ]);
+    await signIn(visitor, 'ann');
+    expect((await visitor.get('/sign-in')).headers.get('location')).toBe('/account');
   });
 
   test('an address of loopback leads to its name, where passkeys are kept', async () => {

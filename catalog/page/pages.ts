@@ -21,7 +21,7 @@ import type { PageParts } from './page-parts.ts';
 import { providerPages } from './provider-pages.ts';
 import { signInPages } from './sign-in-pages.ts';
 
-const ROOTS = ['/sign-in', '/sign-out', '/account', '/oauth/authorize'];
+const ROOTS = ['/', '/sign-in', '/sign-out', '/account', '/oauth/authorize'];
 
 /** Whether an address is one of the pages': no other origin may read them. */
 export const isPage = (url: string): boolean =>
@@ -68,6 +68,8 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
     else done();
   });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
+  // Whoever opens the catalog's address in a browser comes to his account, after he has signed in.
+  app.get('/', (_request, reply) => reply.redirect('/sign-in', 303));
   app.get('/sign-in/style.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE));
   app.get('/sign-in/invitation.js', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(INVITATION_SCRIPT),

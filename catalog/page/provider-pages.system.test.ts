@@ -192,6 +192,44 @@ test('groups give roles at each sign-in; tenant_admin only with administration, 
   expect(await refusal('admin', { kind: 'drop_role', name: 'reader', ifExists: false })).toBe('ROLE_IN_USE');
 });
 
+test('tokens that were made in a sign-in at a provider of a lesser one end when their owner rises', async () => {
+  await statementRunner(catalog).createUser('keeper', { password: PASSWORD });
+  const byKeeper = `by_admin = false, created_by = (select id from catalog.principal where username = 'keeper')`;
+  await catalog.sql(`update catalog.identity_provider set ${byKeeper} where name = 'corp'`);
+  try {
+    const who = newVisitor();
+    await signIn(who, { sub: 'mo', claims: { preferred_username: 'mo' } });
+    const made = await who.submit(
+      '/account',
+      { name: 'by page', days: '30', 'scope table:read': 'on' },
+      { action: '/account/token' },
+    );
+    expect([made.status, made.text]).toEqual([200, expect.stringContaining('skein_pat_')]);
+    const token = (await login(who))['access_token'] as string;
+    const statement = { kind: 'create_token', name: 'by statement', owner: null, scope: 'table:read' };
+    await catalog.call('RunPrincipalStatement', {
+      principal: catalog.principal(token),
+      statement: Buffer.from(JSON.stringify(statement)),
+    });
+    const { rows } = await run({
+      kind: 'grant_role',
+      role: 'tenant_admin',
+      holder: { kind: 'USER', name: 'mo' },
+      isRevoke: false,
+    });
+    for (const name of ['by page', 'by statement']) {
+      expect(JSON.stringify(rows)).toContain(`the personal access token ${name}`);
+    }
+    expect(
+      await catalog.sql(`select name from catalog.access_token t
+      join catalog.principal p on p.id = t.principal_id where p.username = 'mo'`),
+    ).toEqual([]);
+  } finally {
+    await catalog.sql(`update catalog.identity_provider set by_admin = true where name = 'corp'`);
+    await run({ kind: 'drop_user', name: 'mo', ifExists: false, cascade: true });
+  }
+});
+
 test('the last active tenant_admin keeps the group that makes him one, until there is another', async () => {
   const group = { kind: 'grant_group_role', group: 'platform', provider: 'corp', role: 'tenant_admin' } as const;
   await run({ ...group, withAdministration: true, isRevoke: false });

@@ -14,6 +14,10 @@ const EMAIL =
   /^[^\s@"(),:;<>[\\\].]+(?:\.[^\s@"(),:;<>[\\\].]+)*@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)*$/u;
 /** Characters that nobody sees, which would make two names look alike: U+FE0F, U+034F, U+3164 and such, and the empty braille cell. */
 const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const EACH_UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** A text without such characters. */
+export const withoutUnseen = (text: string): string => text.replaceAll(EACH_UNSEEN, '');
 
 /** A new name of a user, an account, a role, a token or a webhook. @throws INVALID_REQUEST */
 export function checkPrincipalName(what: string, name: string): void {

@@ -12,7 +12,7 @@ import {
   type Makers,
 } from '../store/postgres/credential-store.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
-import { giverOfKeys } from '../store/postgres/lesser-credentials.ts';
+import { giverOfIdentities, giverOfKeys } from '../store/postgres/lesser-credentials.ts';
 import { maySignIn, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import type { Database, Tx } from '../store/postgres/tables.ts';
 import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
@@ -53,10 +53,14 @@ async function ownerOf(
 }
 
 /**
- * Creates a token that its owner signs in with, and shows it this once.
+ * Creates a token that its owner signs in with, and shows it this once. @param first what the transaction requires of the caller
  * @throws FORBIDDEN for scopes that the caller's token lacks; INVALID_REQUEST, ALREADY_EXISTS, LIMIT_REACHED, INVALID_STATE
  */
-export async function createToken(call: Call, input: RequestOf<'create_token'>): Promise<PrincipalAnswer> {
+export async function createToken(
+  call: Call,
+  input: RequestOf<'create_token'>,
+  first: (change: Changing) => Promise<void> = () => Promise.resolve(),
+): Promise<PrincipalAnswer> {
   const { name, owner: ownerName, days = DAYS } = input;
   checkPrincipalName('a token', name);
   requireNoToken(call);
@@ -70,6 +74,7 @@ export async function createToken(call: Call, input: RequestOf<'create_token'>):
   if (scopes.length === 0) throw new SkeinError('INVALID_REQUEST', 'SCOPE names no scope');
   return changing(call, async (change) => {
     const { tx, tenant, actor } = change;
+    await first(change);
     const owner = await ownerOf(tx, { tenantId: tenant.id, actor }, ownerName, 'token.change');
     if (!maySignIn(owner.status)) throw new SkeinError('INVALID_STATE', `the owner is ${owner.status}`);
     await requireRoom(tx, owner, name);
@@ -142,12 +147,20 @@ async function requireRoom(tx: Tx, owner: PrincipalRecord, name: string): Promis
 }
 
 /**
- * The caller, and another who has given him the password or the key that he has signed in with: he may be the one who calls.
+ * The caller, and another who has given him the password or the key that he has signed in with, or has made the identity provider that has signed him
+ * in: he may be the one who calls.
  */
 async function makersOf({ principal }: Call, { tx, actor }: Changing): Promise<Makers> {
   const { id: createdBy, passwordSetBy } = actor;
   const { auth_method: by } = principal;
-  const giver = by === 'password' ? passwordSetBy : by === 'keypair' ? await giverOfKeys(tx, createdBy) : null;
+  const giver =
+    by === 'password'
+      ? passwordSetBy
+      : by === 'keypair'
+        ? await giverOfKeys(tx, createdBy)
+        : by === 'sso'
+          ? await giverOfIdentities(tx, createdBy)
+          : null;
   return { createdBy, givenBy: giver === null ? null : principalId(giver) };
 }
 

@@ -113,6 +113,36 @@ test('a flood of refusals is one row a minute with its count; no row says what w
   expect((await rowsOf('lock_user')).map(({ target }) => target)).toContain('target');
 });
 
+test('a name that Postgres stores nowhere hides no refusals of others', async () => {
+  await user.createUser('shadowed');
+  const hide = (): Promise<string> => signIn('a\0', 'skein_cs_x', '10.9.2.1');
+  const hiding = setInterval(() => void hide(), 50);
+  try {
+    await hide();
+    expect(await signIn('shadowed', 'wrong', '10.9.2.2')).toBe('WRONG_PASSWORD');
+    const refused = async (): Promise<readonly Row[]> =>
+      (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'shadowed');
+    await expect.poll(refused, { timeout: patience(10_000) }).toMatchObject([{ details: { count: 1 } }]);
+  } finally {
+    clearInterval(hiding);
+  }
+});
+
+test('refusals that cannot be looked up for a while have their row afterwards', async () => {
+  await user.createUser('unfound');
+  const refused = async (): Promise<readonly Row[]> =>
+    (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'unfound');
+  // The name is found without invitations, but not its record.
+  await catalog.sql('alter table catalog.invitation rename to invitation_away');
+  try {
+    expect(await signIn('unfound', 'wrong', '10.9.3.1')).toBe('WRONG_PASSWORD');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+  } finally {
+    await catalog.sql('alter table catalog.invitation_away rename to invitation');
+  }
+  await expect.poll(refused, { timeout: patience(10_000) }).toMatchObject([{ details: { count: 1 } }]);
+});
+
 test('a wrong secret of a client, and refusals that have no row when the catalog ends', async () => {
   const { client_id: id } = await catalog.call<Record<string, string>>('CreateClient', {
     tenant: 'default',

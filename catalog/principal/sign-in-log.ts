@@ -8,6 +8,7 @@ import { recordEvent } from '../store/postgres/audit-store.ts';
 import type { Store } from '../store/postgres/connect.ts';
 import { findTenantNamed, requireTenant, type NamedTenant } from '../store/postgres/catalog-store.ts';
 import { findClient } from '../store/postgres/client-store.ts';
+import { toCatalogError } from '../store/postgres/errors.ts';
 import { findByName } from '../store/postgres/principal-record-store.ts';
 import { providersOfToken } from '../store/postgres/provider-store.ts';
 import { findTokenHolder, findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
@@ -75,7 +76,7 @@ export class SignInLog {
   readonly #log: Logger;
   readonly #closed = new AbortController();
   /** By method and name, as JSON. */
-  #refused = new Map<string, Refusals>();
+  readonly #refused = new Map<string, Refusals>();
   /** Refusals whose principal is found, and whose row of this minute is written: by method, tenant and principal. */
   readonly #waiting = new Map<string, Refusals & { readonly method: Method; readonly target: Target }>();
   readonly #writtenAtMs = new Map<string, number>();
@@ -157,17 +158,42 @@ export class SignInLog {
   }
 
   async #look(which: 'due' | 'all'): Promise<void> {
-    const refused = this.#refused;
-    this.#refused = new Map();
-    for (const [key, refusals] of refused) {
+    const failed = await this.#find();
+    await this.#write(which);
+    if (failed !== undefined) throw failed;
+  }
+
+  /**
+   * Finds whom the refusals concern. Those of a name that cannot be looked up now stay for the next look, and hold up none of another.
+   * @returns the last error
+   */
+  async #find(): Promise<unknown> {
+    let failed: unknown;
+    // Those that come meanwhile wait for the next look.
+    const counted = [...this.#refused];
+    for (const [key, refusals] of counted) {
       const [method, named] = JSON.parse(key) as [Method, NamedPrincipal];
-      const target = await this.#targetOf(named);
+      let target: Target | undefined;
+      try {
+        target = await this.#targetOf(named);
+      } catch (error) {
+        // A name that Postgres stores nowhere is nobody's.
+        if (toCatalogError(error).code !== 'INVALID_REQUEST') {
+          failed = error;
+          continue;
+        }
+      }
+      this.#refused.delete(key);
       if (target === undefined) continue;
       const of = JSON.stringify([method, target.tenant.id, target.party?.id]);
       const before = this.#waiting.get(of) ?? { ...newRefusals(refusals.since), method, target };
       added(before, refusals);
       this.#waiting.set(of, before);
     }
+    return failed;
+  }
+
+  async #write(which: 'due' | 'all'): Promise<void> {
     const nowMs = this.#clock.nowMs();
     for (const [of, atMs] of this.#writtenAtMs) if (atMs + ROW_MS <= nowMs) this.#writtenAtMs.delete(of);
     for (const [of, { method, target, count, addresses, agents, reasons, since }] of this.#waiting) {

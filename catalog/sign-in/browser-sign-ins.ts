@@ -17,6 +17,7 @@ import {
   browserSignInsOf,
   deleteBrowserSignIns,
   findBrowserSignIn,
+  findBrowserSignInById,
   insertBrowserSignIn,
   replaceBrowserSignIn,
   moveBrowserSignIn,
@@ -330,6 +331,15 @@ export const callOf = (context: CatalogContext, user: TokenPrincipal): Call => (
   } satisfies Principal,
   term: '0',
 });
+
+/**
+ * Requires, in the transaction of a change that lasts, that the browser is still signed in: the change may have waited for a new password, a reset of
+ * factors, or the end of this sign-in. @throws UNAUTHENTICATED
+ */
+export async function requireSignedIn({ tx, actor }: Changing, { signIn }: Found): Promise<void> {
+  const current = await findBrowserSignInById(tx, signIn.id);
+  if (current === undefined || actor.sessionEpoch !== signIn.sessionEpoch) throw over();
+}
 
 /** Ends the sign-in that a browser has, if it has one. */
 export async function endSignIn(context: CatalogContext, secret: string | undefined): Promise<void> {

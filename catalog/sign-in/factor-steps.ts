@@ -17,6 +17,7 @@ import {
   goOnWithFactor,
   over,
   proofOf,
+  requireSignedIn,
   withFactor,
   wrong,
   type Found,
@@ -134,8 +135,7 @@ export async function newRecoveryCodesOf(context: CatalogContext, found: Found):
   if (found.signIn.step !== 'done') throw over();
   requireFresh(context, found);
   return changing(callOf(context, found.user), async (change) => {
-    // RESET MFA, SUSPEND or a new password may have come first: then these codes are not his to make.
-    if (change.actor.sessionEpoch !== found.signIn.sessionEpoch) throw over();
+    await requireSignedIn(change, found);
     if (change.actor.factors.length === 0) throw new SkeinError('INVALID_STATE', 'there is no second factor');
     await change.record({ type: 'new_recovery_codes', target: partyOf(change.actor) });
     return renewRecoveryCodes(change.tx, change.actor);

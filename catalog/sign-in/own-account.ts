@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer } from '#shared/principal/principal-request.ts';
 import type { CatalogContext } from '../context.ts';
-import { mustHaveFactor } from '../factor/required-factor.ts';
+import { methodOf, mustHaveFactor } from '../factor/required-factor.ts';
 import { changing, partyOf, type Call, type Changing } from '../principal-statement/change.ts';
 import { createToken, dropToken } from '../principal-statement/tokens.ts';
 import { listAccessTokens, type AccessTokenRow } from '../store/postgres/credential-store.ts';
@@ -11,7 +11,7 @@ import { deleteAuthenticator, putRecoveryCodes } from '../store/postgres/factor-
 import { deletePasskey } from '../store/postgres/passkey-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
-import { callOf, goOn, over, type Found, type ReachedStep } from './browser-sign-ins.ts';
+import { callOf, goOn, over, requireSignedIn, type Found, type ReachedStep } from './browser-sign-ins.ts';
 import { requireFresh } from './factor-steps.ts';
 
 /** Changes of the own account by a person who is signed in by browser, beside his password and new factors. */
@@ -61,7 +61,10 @@ async function droppingFactor(
 function tokenCall(context: CatalogContext, { user, signIn }: Found): Call {
   if (signIn.step !== 'done') throw over();
   const call = callOf(context, user);
-  return { ...call, principal: { ...call.principal, scope: user.scopes.join(' ') } };
+  return {
+    ...call,
+    principal: { ...call.principal, scope: user.scopes.join(' '), auth_method: methodOf(signIn.amr) },
+  };
 }
 
 export const listOwnTokens = ({ store }: CatalogContext, { user }: Found): Promise<readonly AccessTokenRow[]> =>
@@ -72,7 +75,10 @@ export const createOwnToken = (
   context: CatalogContext,
   found: Found,
   token: { readonly name: string; readonly days: number; readonly scope: string },
-): Promise<PrincipalAnswer> => createToken(tokenCall(context, found), { kind: 'create_token', owner: null, ...token });
+): Promise<PrincipalAnswer> =>
+  createToken(tokenCall(context, found), { kind: 'create_token', owner: null, ...token }, (change) =>
+    requireSignedIn(change, found),
+  );
 
 /** Revokes a personal access token of the user; his tokens end, and this browser goes on. @throws TOKEN_NOT_FOUND */
 export async function dropOwnToken(context: CatalogContext, found: Found, name: string): Promise<ReachedStep> {

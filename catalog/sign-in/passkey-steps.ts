@@ -14,12 +14,12 @@ import { putChallenge, takeChallenge } from '../store/postgres/browser-sign-in-s
 import { insertPasskey, listPasskeys, usePasskey } from '../store/postgres/passkey-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { transact } from '../store/postgres/transact.ts';
+import { passkeyName } from './passkey-name.ts';
 import { callOf, goOn, goOnWithFactor, over, withFactor, type Found, type ReachedStep } from './browser-sign-ins.ts';
 import { requireRight, requireSetUp } from './factor-steps.ts';
 
 /** Passkeys that a user may have. */
 const PASSKEYS_MAX = 10;
-const NAME_LENGTH_MAX = 64;
 
 /** The request to the browser in the factor step, as JSON; undefined: the user has no passkey. */
 export async function askForPasskey(
@@ -92,7 +92,7 @@ export async function addPasskey(
     if ((await listPasskeys(tx, actor.id)).length >= PASSKEYS_MAX) {
       throw new SkeinError('LIMIT_REACHED', `an account has at most ${PASSKEYS_MAX} passkeys`);
     }
-    const name = made.name.trim().slice(0, NAME_LENGTH_MAX) || 'Passkey';
+    const name = passkeyName(made.name);
     const row = { id: newUuidV7(now.getTime()), ...passkey, name, createdAt: now };
     if (!(await insertPasskey(tx, actor.id, row)))
       throw new SkeinError('ALREADY_EXISTS', 'the passkey is known already');

@@ -23,19 +23,33 @@ const USABLE_MIN_MS = 30_000;
 export class MachineKeys {
   #provider: Promise<Provider> | undefined;
   #key: Promise<MachineKey> | undefined;
+  #isRenewing = false;
 
-  /** The key; another one than `refused`. @throws STORAGE_ERROR when the machine gives none */
+  /**
+   * The key; another one than `refused`. The next one is asked for while the last serves, so that a machine that does not answer delays nobody
+   * before the last one ends. @throws STORAGE_ERROR when the machine gives none
+   */
   async key(refused?: string): Promise<MachineKey> {
     const known = await this.#key?.catch(() => undefined);
-    if (known !== undefined && known.accessKeyId !== refused && leftMs(known) > LEFT_MIN_MS) return known;
-    const asked = this.#ask();
-    const isGood = known !== undefined && known.accessKeyId !== refused;
-    // While the machine gives none, the last one serves until it ends.
-    this.#key = asked.catch((error: unknown) => {
-      if (isGood && leftMs(known) > USABLE_MIN_MS) return known;
-      throw error;
-    });
+    if (known !== undefined && known.accessKeyId !== refused && leftMs(known) > USABLE_MIN_MS) {
+      if (leftMs(known) <= LEFT_MIN_MS) void this.#renew();
+      return known;
+    }
+    this.#key = this.#ask();
     return this.#key;
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    try {
+      const next = await this.#ask();
+      this.#key = Promise.resolve(next);
+    } catch {
+      // The last one serves until it ends.
+    } finally {
+      this.#isRenewing = false;
+    }
   }
 
   async #ask(): Promise<MachineKey> {

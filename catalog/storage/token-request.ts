@@ -88,13 +88,19 @@ export function tokenOf(answer: StoreAnswer, what: string, nowMs: number): Beare
   return { token, expiresAtMs: nowMs + lifeSeconds * 1_000 };
 }
 
+type Kept<Token> = {
+  readonly token: Promise<Token>;
+  /** When it is asked for again. */
+  readonly untilMs: Promise<number>;
+};
+
 /**
- * The last token of each identity, asked for again when half of its life is over. One question at a time for each. While the service gives none,
- * the last token serves until it ends.
+ * The last token of each identity, asked for again when half of its life is over. One question at a time for each, and nobody waits for its answer
+ * while the last token serves, which it does until it ends: a service that hangs delays no request.
  */
 export class TokenCache<Token extends { readonly expiresAtMs: number }> {
   readonly #nowMs: () => number;
-  readonly #tokens = new Map<string, { readonly token: Promise<Token>; readonly untilMs: Promise<number> }>();
+  readonly #tokens = new Map<string, Kept<Token>>();
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -103,28 +109,42 @@ export class TokenCache<Token extends { readonly expiresAtMs: number }> {
   /** @param isRefused the store takes the last one no more: another is wanted */
   async get(id: string, ask: () => Promise<Token>, isRefused = false): Promise<Token> {
     const known = this.#tokens.get(id);
-    if (!isRefused && known !== undefined && (await known.untilMs.catch(() => 0)) > this.#nowMs()) return known.token;
+    if (!isRefused && known !== undefined) {
+      const last = await known.token.catch(() => undefined);
+      if (last !== undefined && (await known.untilMs) > this.#nowMs()) return last;
+      if (last !== undefined && last.expiresAtMs - LEFT_MIN_MS > this.#nowMs()) {
+        if (this.#tokens.get(id) === known) void this.#renew(id, ask, last);
+        return last;
+      }
+    }
     const other = this.#tokens.get(id);
     if (other !== undefined && other !== known) return other.token;
     if (this.#tokens.size >= IDENTITIES_MAX) this.#tokens.clear();
     const askedMs = this.#nowMs();
-    const token = known === undefined || isRefused ? ask() : this.#askOrKeep(ask, known.token);
-    const untilMs = token.then(({ expiresAtMs }) => askedMs + (expiresAtMs - askedMs) / 2);
+    const token = ask();
+    const untilMs = token.then(({ expiresAtMs }) => halfOf(askedMs, expiresAtMs));
     untilMs.catch(() => undefined);
     this.#tokens.set(id, { token, untilMs });
     return token;
   }
 
-  async #askOrKeep(ask: () => Promise<Token>, known: Promise<Token>): Promise<Token> {
-    try {
-      return await ask();
-    } catch (error) {
-      const last = await known.catch(() => undefined);
-      if (last !== undefined && last.expiresAtMs > this.#nowMs() + LEFT_MIN_MS) return last;
-      throw error;
-    }
+  /** Asks for the next token beside the requests, which have the last one meanwhile, and also when there is no other. */
+  async #renew(id: string, ask: () => Promise<Token>, last: Token): Promise<void> {
+    const askedMs = this.#nowMs();
+    const meanwhile = kept(last, last.expiresAtMs - LEFT_MIN_MS);
+    this.#tokens.set(id, meanwhile);
+    const next = await ask().catch(() => last);
+    // A token that was asked for since, because the store has refused the last, is newer.
+    if (this.#tokens.get(id) === meanwhile) this.#tokens.set(id, kept(next, halfOf(askedMs, next.expiresAtMs)));
   }
 }
+
+const kept = <Token>(token: Token, untilMs: number): Kept<Token> => ({
+  token: Promise.resolve(token),
+  untilMs: Promise.resolve(untilMs),
+});
+
+const halfOf = (fromMs: number, toMs: number): number => fromMs + (toMs - fromMs) / 2;
 
 const IDENTITIES_MAX = 1_000;
 /** A token with less than this to live serves nobody. */

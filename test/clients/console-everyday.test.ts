@@ -150,6 +150,9 @@ test('a table of a schema within a schema is looked at, and dropped; tree and pa
   await page.getByRole('heading', { name: /^a\.b/ }).waitFor();
   await page.getByText('Nothing here').first().waitFor();
   await expect.poll(() => tree.getByText('t', { exact: true }).count()).toBe(0);
+  await page.goto(`${cluster.queryUrl}/console/catalog/console_everyday/a.b/t`);
+  await page.getByText('There is no table, view or stage of this name').waitFor();
+  expect(await button(page, 'Drop the stage').count()).toBe(0);
   await page.goto(`${cluster.queryUrl}/console/ask`);
   await ask(page, 'CREATE SCHEMA console_everyday.made_in_ask');
   await page.getByRole('tree', { name: 'Catalog' }).getByText('console_everyday', { exact: true }).click();

@@ -154,6 +154,19 @@ export async function giverOfKeys(tx: Tx, owner: PrincipalId): Promise<string | 
   return row?.created_by ?? null;
 }
 
+/** The maker of an identity provider that signs the user in, where he was no tenant_admin: its issuer may be his own; null: there is none. */
+export async function giverOfIdentities(tx: Tx, owner: PrincipalId): Promise<string | null> {
+  const row = await tx
+    .selectFrom('principal_identity as d')
+    .innerJoin('identity_provider as i', 'i.id', 'd.provider_id')
+    .select('i.created_by')
+    .where('d.principal_id', '=', owner)
+    .where('i.by_admin', '=', false)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_by ?? null;
+}
+
 /** Whether this principal may grant in its tenant now, as seen by the owner of a credential. */
 export async function mayGrant(tx: Tx, by: PrincipalId, owner: PrincipalId): Promise<boolean> {
   const row = await tx

@@ -124,6 +124,7 @@ function Lines({ tree, onInsert, onPreview, onChoose }: Props): ReactNode {
               index={index}
               start={start}
               isFocused={index === at}
+              canInsert={onChoose === undefined}
               onFocus={() => {
                 setFocused(index);
                 if (line.kind === 'object') onChoose?.(line.object);
@@ -171,13 +172,14 @@ type LineProps = {
   readonly index: number;
   readonly start: number;
   readonly isFocused: boolean;
+  readonly canInsert: boolean;
   readonly onFocus: () => void;
   readonly onAct: () => void;
   readonly onToggle: (object: BrowsedObject, isOpen: boolean) => void;
   readonly onPreview: (path: string, object: BrowsedObject) => void;
 };
 
-function Line({ line, index, start, isFocused, onFocus, onAct, onToggle, onPreview }: LineProps): ReactNode {
+function Line({ line, index, start, isFocused, canInsert, onFocus, onAct, onToggle, onPreview }: LineProps): ReactNode {
   const place = { transform: `translateY(${start}px)`, paddingLeft: `${line.level * 0.9 - 0.5}rem` };
   const isOpen = line.kind === 'object' ? line.isOpen : undefined;
   const onClick = (): void => {
@@ -207,7 +209,9 @@ function Line({ line, index, start, isFocused, onFocus, onAct, onToggle, onPrevi
           </span>
           <span className="name">{line.object.name}</span>
           {line.object.type === null ? null : <small className="quiet">{line.object.type}</small>}
-          {isFocused ? <Actions object={line.object} onInsert={onAct} onPreview={onPreview} /> : null}
+          {isFocused ? (
+            <Actions object={line.object} onInsert={canInsert ? onAct : null} onPreview={onPreview} />
+          ) : null}
         </>
       ) : null}
     </div>
@@ -216,7 +220,8 @@ function Line({ line, index, start, isFocused, onFocus, onAct, onToggle, onPrevi
 
 type ActionsProps = {
   readonly object: BrowsedObject;
-  readonly onInsert: () => void;
+  /** Null where there is no text that the name could go to. */
+  readonly onInsert: (() => void) | null;
   readonly onPreview: (path: string, object: BrowsedObject) => void;
 };
 
@@ -224,17 +229,19 @@ type ActionsProps = {
 function Actions({ object, onInsert, onPreview }: ActionsProps): ReactNode {
   return (
     <span className="line-actions" aria-hidden="true">
-      <button
-        type="button"
-        tabIndex={-1}
-        title="Insert the name (Enter)"
-        onClick={(event) => {
-          event.stopPropagation();
-          onInsert();
-        }}
-      >
-        +
-      </button>
+      {onInsert === null ? null : (
+        <button
+          type="button"
+          tabIndex={-1}
+          title="Insert the name (Enter)"
+          onClick={(event) => {
+            event.stopPropagation();
+            onInsert();
+          }}
+        >
+          +
+        </button>
+      )}
       {canPreview(object) ? (
         <button
           type="button"

@@ -102,10 +102,13 @@ function Coordinator({
   return (
     <p>
       Coordinator {coordinator.version}, active since {printTime(coordinator.active_since)} (term {coordinator.epoch}) ·{' '}
-      {printCount(total)} workers · {printCount(running)} queries run, {printCount(queued)} wait
+      {counted(total, 'worker')} · {counted(running, 'query', 'queries')} running, {printCount(queued)} waiting
     </p>
   );
 }
+
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${printCount(count)} ${count === 1 ? one : many}`;
 
 type TableProps<Row> = {
   readonly title: string;

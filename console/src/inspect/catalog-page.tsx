@@ -30,7 +30,7 @@ export function CatalogPage({ ask, me }: Props): ReactNode {
       <CatalogPanel
         tree={tree}
         onInsert={(_text, found) => open(found)}
-        onPreview={(_text, found) => open(found)}
+        onPreview={(_text, found) => navigate(addressOf(found.catalog, found.schema, found.name, 'Rows'))}
         onChoose={open}
         at={{ catalog, schema, object }}
       />

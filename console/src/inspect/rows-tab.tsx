@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/call.ts';
 import { Problem } from '../app/problem.tsx';
-import { cellText } from '../statement/cell-text.ts';
+import { cellText, shownText } from '../statement/cell-text.ts';
 import type { MadeStatement, StatementAnswer } from '../statement/made-statement.ts';
 import { runStatement } from '../statement/run-statement.ts';
 import { SmallTable } from '../statement/statement-panel.tsx';
@@ -50,7 +50,7 @@ function Shown({ data: { columns, rows }, label, as }: ShownProps): ReactNode {
       {columns.map((name, i) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{cellText(rows[0]?.[i])}</dd>
+          <dd>{shownText(rows[0]?.[i])}</dd>
         </div>
       ))}
     </dl>

@@ -4,7 +4,7 @@ import { ApiError } from '../api/call.ts';
 import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes } from '../app/print-figures.ts';
-import { ActionForm, Actions } from '../statement/action-form.tsx';
+import { ActionForm, Actions, type Action } from '../statement/action-form.tsx';
 import { cellText } from '../statement/cell-text.ts';
 import type { StatementAnswer } from '../statement/made-statement.ts';
 import { runStatement } from '../statement/run-statement.ts';
@@ -25,6 +25,7 @@ export function StagePage({ path, me }: Props): ReactNode {
     queryKey: ['stage', path],
     queryFn: () => runStatement(listFiles(path)),
   });
+  if (error?.code === 'STAGE_NOT_FOUND') return <NoObject path={path} />;
   return (
     <>
       <Crumbs {...path} kind="stage" />
@@ -62,28 +63,40 @@ export function StagePage({ path, me }: Props): ReactNode {
         refusal={refusalOf(me.actions, 'stage.write')}
         onDone={() => void refetch()}
       />
-      <Actions
-        actions={[
-          {
-            title: 'Rename',
-            fields: [{ name: 'RENAME TO', kind: 'text', initial: path.name }],
-            make: (values) => renameStage(path, values['RENAME TO'] ?? ''),
-            refusal: refusalOf(me.actions, 'stage.rename'),
-            leadsTo: (values) => addressOf(path.catalog, path.schema, values['RENAME TO'] ?? '', 'Stage'),
-          },
-          {
-            title: 'Drop the stage',
-            fields: [],
-            make: () => dropStage(path),
-            danger: path.name,
-            leadsTo: () => addressOf(path.catalog, path.schema),
-            refusal: refusalOf(me.actions, 'stage.drop'),
-          },
-        ]}
-      />
+      <Actions actions={stageActions(path, me)} />
     </>
   );
 }
+
+function NoObject({ path }: Pick<Props, 'path'>): ReactNode {
+  return (
+    <>
+      <Crumbs {...path} kind="" />
+      <p role="alert">
+        There is no table, view or stage of this name: it may have been dropped or renamed, or you have no right to see
+        it.
+      </p>
+    </>
+  );
+}
+
+const stageActions = (path: ObjectPath, me: Whoami): readonly Action[] => [
+  {
+    title: 'Rename',
+    fields: [{ name: 'RENAME TO', kind: 'text', initial: path.name }],
+    make: (values) => renameStage(path, values['RENAME TO'] ?? ''),
+    refusal: refusalOf(me.actions, 'stage.rename'),
+    leadsTo: (values) => addressOf(path.catalog, path.schema, values['RENAME TO'] ?? '', 'Stage'),
+  },
+  {
+    title: 'Drop the stage',
+    fields: [],
+    make: () => dropStage(path),
+    danger: path.name,
+    refusal: refusalOf(me.actions, 'stage.drop'),
+    leadsTo: () => addressOf(path.catalog, path.schema),
+  },
+];
 
 type FilesProps = {
   readonly rows: readonly (readonly string[])[];

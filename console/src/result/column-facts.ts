@@ -17,6 +17,8 @@ export type ColumnFacts = {
 
 const DISTINCT_MAX = 100_000;
 const BARS = 12;
+/** Characters of a value in the panel. */
+const TEXT_MAX = 200;
 
 /** Looks at each value of a column once. */
 export function columnFacts(result: ResultSet, column: number): ColumnFacts {
@@ -45,8 +47,8 @@ export function columnFacts(result: ResultSet, column: number): ColumnFacts {
     nulls,
     distinct: counts.size,
     isDistinctCut: counts.size >= DISTINCT_MAX,
-    smallest: low < 0 ? null : result.text(low, column),
-    largest: high < 0 ? null : result.text(high, column),
+    smallest: low < 0 ? null : shortened(result.text(low, column)),
+    largest: high < 0 ? null : shortened(result.text(high, column)),
     bars: span.length > 0 ? span : commonest(counts),
   };
 }
@@ -55,7 +57,11 @@ const commonest = (counts: ReadonlyMap<string, number>): ColumnFacts['bars'] =>
   [...counts]
     .toSorted((a, b) => b[1] - a[1])
     .slice(0, BARS)
-    .map(([label, count]) => ({ label, count }));
+    .map(([label, count]) => ({ label: shortened(label) ?? '', count }));
+
+/** The panel is narrow, and a value may have megabytes. */
+const shortened = (text: string | null): string | null =>
+  text !== null && text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)} …` : text;
 
 function histogram(
   result: ResultSet,

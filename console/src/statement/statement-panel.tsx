@@ -5,7 +5,7 @@ import { CopyButton, copyText } from '../app/copy-button.tsx';
 import { tellChange } from '../catalog/catalog-changes.ts';
 import { Problem } from '../app/problem.tsx';
 import { printMs } from '../app/print-figures.ts';
-import { cellText } from './cell-text.ts';
+import { cellText, shownText } from './cell-text.ts';
 import type { MadeStatement, StatementAnswer } from './made-statement.ts';
 import { runStatement } from './run-statement.ts';
 
@@ -158,7 +158,7 @@ export function SmallTable({ label, columns, rows }: TableProps): ReactNode {
             <tr key={i}>
               {row.map((value, j) => (
                 <td key={j} className="text">
-                  {cellText(value)}
+                  {shownText(value)}
                 </td>
               ))}
             </tr>

@@ -1,5 +1,5 @@
 import { invalidClient, OAuthError } from './oauth-error.ts';
-import type { TokenForm } from './token-form.ts';
+import { holdsControl, type TokenForm } from './token-form.ts';
 
 /** The credentials that a token request presents. */
 export type Credentials =
@@ -40,6 +40,8 @@ function basicCredentials(value: string): Extract<Credentials, { kind: 'secret' 
   const secret = unescape(text.slice(at + 1));
   const clientId = at <= 0 ? undefined : unescape(text.slice(0, at));
   if (secret === '') throw invalidClient('the Authorization header holds no secret');
+  if (holdsControl(`${clientId ?? ''}${secret}`))
+    throw invalidClient('the Authorization header holds a control character');
   return { kind: 'secret', clientId, secret };
 }
 

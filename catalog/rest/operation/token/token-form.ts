@@ -8,6 +8,9 @@ const UNREAD = new Set(['audience', 'resource']);
 // oxlint-disable-next-line no-control-regex -- it is what is looked for
 const CONTROL = /[\u0000-\u001F\u007F]/;
 
+/** Whether a text has a character that no credential has, and that Postgres may store nowhere. */
+export const holdsControl = (text: string): boolean => CONTROL.test(text);
+
 /**
  * Reads `application/x-www-form-urlencoded` strictly. A parameter without a value counts as absent (RFC 6749, 3.2); a repeated parameter, a
  * broken escape or a control character is an error.
@@ -43,7 +46,7 @@ function decode(text: string): string {
   } catch (cause) {
     throw new OAuthError('invalid_request', 'the body is not a form: an escape is broken', { cause });
   }
-  if (CONTROL.test(decoded)) throw new OAuthError('invalid_request', 'the body holds a control character');
+  if (holdsControl(decoded)) throw new OAuthError('invalid_request', 'the body holds a control character');
   return decoded;
 }
 

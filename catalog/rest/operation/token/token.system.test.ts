@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt, type JWTPayload } from 'jose';
+import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 let catalog: TestCatalog;
 let passedMs = 0;
@@ -547,6 +549,24 @@ describe('clients of the operator', () => {
     const secrets = await Promise.all(Array.from({ length: 6 }, () => catalog.call<Client>('RotateClient', request)));
     const answers = await Promise.all(secrets.map((one) => send({ grant_type: 'client_credentials', ...one })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  });
+
+  test('one that is dropped while it signs in is told to try again, and then that it is unknown', async () => {
+    const client = await newClient('outrun');
+    const other = new PgClient(catalog.databaseUrl);
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('delete from catalog.oauth_client where client_id = $1', [client.client_id]);
+      const asked = refused({ grant_type: 'client_credentials', ...client });
+      const waiting = 'select from pg_locks where not granted and pid <> pg_backend_pid()';
+      await expect.poll(() => catalog.sql(waiting), { timeout: patience(10_000) }).not.toEqual([]);
+      await other.query('commit');
+      expect(await asked).toEqual([400, 'invalid_request']);
+    } finally {
+      await other.end();
+    }
+    expect(await refused({ grant_type: 'client_credentials', ...client })).toEqual([401, 'invalid_client']);
   });
 
   test('a drop ends its tokens within a second, also after a restart, and the name is free', async () => {

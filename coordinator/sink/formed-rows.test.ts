@@ -45,8 +45,15 @@ test.each(TYPES)('values of %s have the form that is said, and its text is DuckD
 });
 
 test.each([
-  [`INTERVAL '1 year 2 months -3 days 4 seconds'`, '1 year 2 mons -3 days 00:00:04', '14 -3 4000000'],
+  [`INTERVAL '1 year 2 months -3 days 4 seconds'`, '1 year 2 mons -3 days +00:00:04', '14 -3 4000000'],
   [`INTERVAL '1 month -4 hours'`, '1 mon -04:00:00', '1 0 -14400000000'],
+  [`INTERVAL '-1 year' + INTERVAL '3 days' - INTERVAL '1 second'`, '-1 years +3 days -00:00:01', '-12 3 -1000000'],
+  [
+    `INTERVAL '-13 months' - INTERVAL '1 day' + INTERVAL '1 second'`,
+    '-1 years -1 mons -1 days +00:00:01',
+    '-13 -1 1000000',
+  ],
+  [`INTERVAL '-11 days' + INTERVAL '1 month'`, '1 mon -11 days', '1 -11 0'],
   [`'\\xAA\\x00'::BLOB`, '\\xaa00', '\\xAA\\x00'],
   [`DATE '0044-03-15 (BC)'`, '0044-03-15 BC', '0044-03-15 (BC)'],
   [`TIMESTAMP '0044-03-15 (BC) 12:00:00'`, '0044-03-15 12:00:00 BC', '0044-03-15 (BC) 12:00:00'],

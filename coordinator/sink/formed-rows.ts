@@ -38,7 +38,7 @@ const TEXTS: Readonly<Record<string, Form>> = {
   TIMESTAMP_S: withEra(`TIMESTAMP_S '0002-01-01'`),
   TIMESTAMP_MS: withEra(`TIMESTAMP_MS '0002-01-01'`),
   'TIMESTAMP WITH TIME ZONE': withEra(`TIMESTAMPTZ '0002-01-01'`),
-  INTERVAL: asText((text) => `replace(replace(${text}, ' months', ' mons'), ' month', ' mon')`),
+  INTERVAL: asText(postgresInterval),
 };
 
 const MICROS = scalarType('TIMESTAMP');
@@ -113,4 +113,11 @@ export function formedRows(sql: SqlText, types: readonly SqlType[], { isNative }
   if (prints.every((print) => print === null)) return sql;
   const columns = prints.map((print, i) => (print === null ? `c${i}` : `${print(`c${i}`)} AS c${i}`));
   return [`SELECT ${columns.join(', ')} FROM (`, ...sql, `\n) AS t(${types.map((_, i) => `c${i}`).join(', ')})`];
+}
+
+/** `-1 year 2 months` as Postgres prints it, `-1 years +2 mons`: one alone is singular, and a part behind a negative one has its sign. */
+function postgresInterval(text: string): string {
+  const months = `replace(replace(${text}, ' months', ' mons'), ' month', ' mon')`;
+  const plurals = `regexp_replace(${months}, '-1 (year|mon|day)\\b', '-1 \\1s', 'g')`;
+  return `regexp_replace(${plurals}, '(-[0-9]+ [a-z]+) ([0-9])', '\\1 +\\2', 'g')`;
 }

@@ -113,6 +113,16 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['columns of a cursor', q('BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE a = 1; FETCH c; COMMIT')],
   ['columns of RETURNING', q("INSERT INTO t VALUES (7, 'z') RETURNING b, a + 1 AS c, a")],
   ['columns of RETURNING after a delete', q('DELETE FROM t WHERE a = 7 RETURNING *')],
+  [
+    'intervals',
+    q(
+      "SELECT INTERVAL '-1 day' AS a, INTERVAL '-13 mons' AS b, INTERVAL '-1 mon' + INTERVAL '1 day' AS c, INTERVAL '-1 day' + INTERVAL '2 hours' AS d, INTERVAL '1 day' - INTERVAL '1 second' AS e, INTERVAL '-14 mons' + INTERVAL '3 days' - INTERVAL '4 hours' AS f, INTERVAL '-11 days' AS g",
+    ),
+  ],
+  [
+    'lists of them',
+    q("SELECT ARRAY[INTERVAL '-1 year', INTERVAL '1 year', NULL, INTERVAL '-1 mon' + INTERVAL '1 day'] AS a"),
+  ],
   ['COMMIT outside of a transaction', q('COMMIT')],
   ['ROLLBACK outside of a transaction', q('ROLLBACK')],
   ['BEGIN twice', q('BEGIN; BEGIN')],

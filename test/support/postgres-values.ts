@@ -27,7 +27,7 @@ export const OF_TYPES: readonly (readonly [string, string | null])[] = [
   ["TIMESTAMP_S '2024-02-29 12:34:56'", null],
   ["TIMESTAMPTZ '2024-02-29 12:34:56.5+02'", '2024-02-29 10:34:56.5+00'],
   ["TIMESTAMPTZ '-infinity'", '-infinity'],
-  ["INTERVAL '1 year 2 months -3 days 4 seconds'", '1 year 2 mons -3 days 00:00:04'],
+  ["INTERVAL '1 year 2 months -3 days 4 seconds'", '1 year 2 mons -3 days +00:00:04'],
   ["uuid '00000000-0000-0000-0000-00000000000a'", null],
   ["'1010'::BIT", null],
   ["'b'::ENUM ('a', 'b')", null],

@@ -37,7 +37,7 @@ export async function takeStep(tx: Tx, principal: PrincipalId, step: number, now
 }
 
 /**
- * Who may be the one that signs in as a user, as SQL over the row `principal`: the maker of an identity provider that signs him in, where he was no
+ * The one who may be signing in as a user, as SQL over the row `principal`: the maker of an identity provider that signs him in, where he was no
  * tenant_admin, or else the giver of his password.
  */
 export const GIVER = sql`coalesce((select i.created_by from catalog.principal_identity n

@@ -43,7 +43,7 @@ export async function insertIdentity(
     readonly subject: string;
     readonly externalId: string;
     readonly principal: PrincipalId;
-    /** Who had given the user the password by which he links himself. */
+    /** The giver of the password by which the user links himself. */
     readonly givenBy: string | null;
     readonly now: Date;
   },

@@ -45,8 +45,10 @@ export type Recording = Pick<Changing, 'tx' | 'now' | 'record'>;
 export async function reading({ context, principal }: Call, db: Database = context.store.db): Promise<Reading> {
   const [tenantId, actor] = await Promise.all([requireTenant(db, principal.tenant), findById(db, principal.sub)]);
   if (actor === undefined) throw new SkeinError('UNAUTHENTICATED', 'there is no such principal in the tenant');
-  // The end of its tokens may not have been told yet, and a change may have waited for the one that has stopped its caller.
-  if (actor.status === 'SUSPENDED' || actor.status === 'DEACTIVATED') {
+  // The end of its tokens may not have been told yet, and a change may have waited for the one that has stopped its caller, or given it more
+  // than those who have such a token may use.
+  const isStopped = actor.status === 'SUSPENDED' || actor.status === 'DEACTIVATED';
+  if (isStopped || principal.sess_epoch < actor.sessionEpoch) {
     throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
   }
   return {

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { importPKCS8, SignJWT } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
@@ -128,6 +129,59 @@ test('what somebody makes by a password that another has given is the other’s,
   );
   expect(await opens('laundered', 'Second-Horse-9')).toBe(false);
   expect(await opens('laundered', kept)).toBe(false);
+});
+
+/** Runs statements whose turn comes in their order: all wait for the same change of principals before the first of them begins. */
+async function inTurn<T>(calls: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
+  const holder = new Client(catalog.databaseUrl);
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select id from catalog.tenant for no key update');
+    const answers: Promise<T>[] = [];
+    for (const call of calls) {
+      answers.push(call());
+      await vi.waitFor(async () => {
+        const waiting = await catalog.sql(`select pid from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%tenant%for no key update%'`);
+        expect(waiting).toHaveLength(answers.length);
+      }, 20_000);
+    }
+    await holder.query('commit');
+    return await Promise.all(answers);
+  } finally {
+    await holder.end();
+  }
+}
+
+test.each(GRANTS)('%s: a statement that waited for the grant makes nothing', async (what) => {
+  const name = nameOf('waited', what);
+  await user.run('users', created(name, PASSWORD));
+  const address = `10.3.0.${(addresses += 1)}`;
+  const { token } = await catalog.call<{ token: string }>('SignIn', {
+    user: name,
+    password: PASSWORD,
+    tenant: '',
+    address,
+  });
+  // The holder sends it in the user's name before the grant has happened, and its turn comes after that.
+  const late = (request: PrincipalRequest) => (): Promise<string> =>
+    catalog
+      .call('RunPrincipalStatement', {
+        principal: catalog.principal(token),
+        statement: Buffer.from(JSON.stringify(request)),
+      })
+      .then(
+        () => 'done',
+        (error: unknown) => (error as { readonly code: string }).code,
+      );
+  const answers = await inTurn([
+    () => user.refusal('admin', grant(name, what)),
+    late({ kind: 'create_token', name: 'late', owner: null }),
+    late({ kind: 'drop_token', name: 'late', owner: null, ifExists: true }),
+  ]);
+  expect(answers).toEqual(['done', 'UNAUTHENTICATED', 'UNAUTHENTICATED']);
+  expect(await user.table('admin', { kind: 'show_tokens', owner: name })).toEqual([]);
 });
 
 test('a password that a tenant_admin has set, and one that its user has changed since, stay', async () => {

@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { printJson } from '#shared/json.ts';
 import { looksSecret, maskJson, maskSecrets } from './mask-secrets.ts';
 import { machineSlowness } from '#test/support/run/machine-speed.ts';
 
 const BODY = 'Ab-_9'.repeat(9);
+const UUID = '2b252e2a-d418-456b-ab96-11bf148945c2';
 const JWT = `eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.${BODY}`;
 const PEM = '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n-----END PRIVATE KEY-----';
 
@@ -11,6 +14,8 @@ test.each([
   [`DROP PERSONAL ACCESS TOKEN skein_pat_${BODY}`, 'DROP PERSONAL ACCESS TOKEN skein_pat_***'],
   [`say("SKEIN_PAT_${BODY}")`, 'say("SKEIN_PAT_***")'],
   [`a=skein_inv_${BODY}, b=skein_cs_${BODY};`, 'a=skein_inv_***, b=skein_cs_***;'],
+  [`SET x = 'skein_prt_${UUID}.${BODY}'`, "SET x = 'skein_prt_***'"],
+  [`(skein_rt_${UUID}.${BODY}, skein_rt_${UUID})`, '(skein_rt_***, skein_rt_***)'],
   [`xskein_pat_${BODY}`, 'xskein_pat_***'],
   [`SELECT '${JWT}'`, "SELECT '***'"],
   [JWT.toLowerCase(), '***'],
@@ -23,6 +28,16 @@ test.each([
   expect(maskSecrets(text)).toBe(masked);
   expect(looksSecret(text)).toBe(true);
   expect(maskSecrets(masked)).toBe(masked);
+});
+
+test('each beginning of a secret that the services make is known', () => {
+  const made = ['catalog', 'coordinator', 'shared', 'cli'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .flatMap((path) => readFileSync(join(folder, path), 'utf8').match(/(?<=PREFIX = ')skein_[a-z]+_(?=')/g) ?? []),
+  );
+  expect(made).toContain('skein_prt_');
+  for (const prefix of made) expect(maskSecrets(`${prefix}${BODY}`)).toBe(`${prefix}***`);
 });
 
 test.each([

@@ -13,12 +13,13 @@ type Form = {
 };
 
 /**
- * Each form of our secrets: personal access tokens, invitations and client secrets by their prefixes, tokens by the two objects that a JWT
- * begins with, private keys by their PEM, also when it was cut. No character is looked at more than a few times, however hostile the text; the
+ * Each form of our secrets: personal access tokens, invitations, client secrets, authorization codes and secrets of browsers by their prefixes,
+ * refresh tokens by theirs, with both parts, access tokens by the two objects that a JWT begins with, private keys by their PEM, also when it was cut. No character is looked at more than a few times, however hostile the text; the
  * ends of long words are no pattern's work, because its stack grows with them.
  */
 const FORMS: readonly Form[] = [
-  { start: /skein_(?:pat|inv|cs)_(?=[\w-]{8})/gi, endOf: endOfWord, keepsStart: true },
+  { start: /skein_(?:pat|inv|cs|code|si|out)_(?=[\w-]{8})/gi, endOf: endOfWord, keepsStart: true },
+  { start: /skein_p?rt_(?=[\w-]{8})/gi, endOf: endOfPair, keepsStart: true },
   // Behind a word it is none; behind an escaped end of a line it may be one.
   { start: /(?:(?<![\w-])|(?<=\\[nrt]))eyJ(?=[\w-]{5})/gi, endOf: endOfToken },
   { start: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/g, endOf: endOfKey },
@@ -31,6 +32,12 @@ function endOfWord(text: string, from: number): number {
   let end = from;
   while (IN_WORDS[text.charCodeAt(end)] === true) end += 1;
   return end;
+}
+
+/** An id and a secret with a dot between them. */
+function endOfPair(text: string, from: number): number {
+  const end = endOfWord(text, from);
+  return text[end] === '.' ? endOfWord(text, end + 1) : end;
 }
 
 function endOfToken(text: string, from: number): number | undefined {

@@ -2,10 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { decodeJwt, type JWTPayload } from 'jose';
+import { generateSync } from 'otplib';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
-import type { PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
+import type { PrincipalAnswer, PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { OIDC_CLIENT, startOidcIssuer, type OidcIssuer, type OidcPerson } from '#test/support/oidc-issuer.ts';
@@ -192,7 +193,7 @@ test('groups give roles at each sign-in; tenant_admin only with administration, 
   expect(await refusal('admin', { kind: 'drop_role', name: 'reader', ifExists: false })).toBe('ROLE_IN_USE');
 });
 
-test('tokens that were made in a sign-in at a provider of a lesser one end when their owner rises', async () => {
+test('tokens and factors that were made in a sign-in at a provider of a lesser one end when their owner rises', async () => {
   await statementRunner(catalog).createUser('keeper', { password: PASSWORD });
   const byKeeper = `by_admin = false, created_by = (select id from catalog.principal where username = 'keeper')`;
   await catalog.sql(`update catalog.identity_provider set ${byKeeper} where name = 'corp'`);
@@ -211,6 +212,15 @@ test('tokens that were made in a sign-in at a provider of a lesser one end when 
       principal: catalog.principal(token),
       statement: Buffer.from(JSON.stringify(statement)),
     });
+    const asMo = async (request: object): Promise<PrincipalAnswer> => {
+      const { answer } = await catalog.call<{ answer: Buffer }>('RunPrincipalStatement', {
+        principal: { ...catalog.principal(token), auth_time: String(Math.floor(clock.nowMs() / 1_000)) },
+        statement: Buffer.from(JSON.stringify(request)),
+      });
+      return JSON.parse(answer.toString()) as PrincipalAnswer;
+    };
+    const secret = (await asMo({ kind: 'enroll_mfa' })).rows[0]?.[0] ?? '';
+    await asMo({ kind: 'verify_mfa', code: generateSync({ secret, epoch: Math.floor(clock.nowMs() / 1_000) }) });
     const { rows } = await run({
       kind: 'grant_role',
       role: 'tenant_admin',
@@ -220,6 +230,8 @@ test('tokens that were made in a sign-in at a provider of a lesser one end when 
     for (const name of ['by page', 'by statement']) {
       expect(JSON.stringify(rows)).toContain(`the personal access token ${name}`);
     }
+    expect(JSON.stringify(rows)).toContain('the authenticator that keeper has made');
+    expect((await describeUser('mo'))?.['mfa']).toBeNull();
     expect(
       await catalog.sql(`select name from catalog.access_token t
       join catalog.principal p on p.id = t.principal_id where p.username = 'mo'`),
@@ -408,6 +420,53 @@ test('an account that is there is linked by its own person, with password, and u
   expect((await describeUser('ann'))?.['identity_provider']).toBeNull();
   expect(await account(who)).toBe('ann');
   expect(await account(other)).toBe('/sign-in');
+});
+
+test('a link that was made by the password of a lesser one ends when its user rises, with the groups of it', async () => {
+  const { createUser, table } = statementRunner(catalog);
+  await createUser('giver', { password: PASSWORD });
+  await run({ kind: 'grant_privilege', privilege: 'MANAGE USERS', user: 'giver', isRevoke: false });
+  const link = async (name: string): Promise<void> => {
+    const who = newVisitor();
+    await who.submit('/sign-in', { username: name, password: PASSWORD });
+    issuer.person = { sub: `${name} at corp` };
+    const { text } = await who.submit('/account', { provider: 'corp' }, { action: '/account/link' });
+    const address = (/<a href="(https:[^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+    await who.get(pathOf(await issuer.visit(address)));
+    expect((await describeUser(name))?.['identity_provider']).toBe('corp');
+  };
+  // The giver signs in as each of them, and links an identity of his own.
+  const risen: Record<string, PrincipalRequest> = {
+    by_role: {
+      kind: 'grant_role',
+      role: 'tenant_admin',
+      holder: { kind: 'USER', name: 'by_role' },
+      isRevoke: false,
+    },
+    by_privilege: { kind: 'grant_privilege', privilege: 'MANAGE PATS', user: 'by_privilege', isRevoke: false },
+  };
+  for (const [name, grant] of Object.entries(risen)) {
+    const email = `${name}@example.org`;
+    await run({ kind: 'create_user', name, ifNotExists: false, email, password: PASSWORD }, 'giver');
+    await link(name);
+    await signIn(newVisitor(), { sub: `${name} at corp`, claims: { groups: ['theirs'] } });
+    const [row] = await table('admin', grant);
+    expect(row?.['ended']).toBe('the password that giver has made, the link with corp that giver has made');
+    expect((await describeUser(name))?.['identity_provider']).toBeNull();
+    const left = `from catalog.group_member m join catalog.principal p on p.id = m.principal_id where p.username = '${name}'`;
+    expect(await catalog.sql(`select group_name ${left}`)).toEqual([]);
+    const who = newVisitor();
+    await signIn(who, { sub: `${name} at corp`, claims: { preferred_username: name } });
+    expect(await account(who)).not.toBe(name);
+  }
+  // One's own link stays.
+  await createUser('by_himself', { password: PASSWORD });
+  await link('by_himself');
+  await run({ kind: 'grant_privilege', privilege: 'MANAGE PATS', user: 'by_himself', isRevoke: false });
+  expect((await describeUser('by_himself'))?.['identity_provider']).toBe('corp');
+  for (const name of Object.keys(risen)) {
+    await run({ kind: 'drop_user', name, ifExists: false, cascade: true });
+  }
 });
 
 test('whom SCIM has sent before he links his account is that account from then on, until he unlinks it', async () => {

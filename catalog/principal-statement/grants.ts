@@ -86,9 +86,11 @@ async function risen(
   principal: PrincipalRecord,
   status: string,
 ): Promise<PrincipalAnswer> {
-  const { tx, now, record } = change;
+  const { tx, tenant, now, record } = change;
   const ended = await endLesserCredentials(tx, principal.id, now);
   if (ended.length === 0) return done(status);
+  // With a link the groups of its provider go.
+  await requireAdminLeft(tx, tenant.id, principal);
   const words = ended.map(({ what, maker }) => (maker === null ? what : `${what} that ${maker} has made`));
   await record({ type: 'end_credentials', target: partyOf(principal), details: { ended: words } });
   const isInvited = principal.status === 'INVITED' && ended.some(({ what }) => what === 'the invitation');

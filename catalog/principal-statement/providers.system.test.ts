@@ -195,4 +195,28 @@ describe('a holder of MANAGE IDENTITY PROVIDERS does not grow', () => {
     }
     expect(await set({ claim: 'sub', operator: 'LIKE', value: 'job:*' })).toBe('done');
   });
+
+  test('he changes nothing that decides who somebody is at a provider that a tenant_admin has made', async () => {
+    await run({ kind: 'drop_provider', name: 'ours', ifExists: true });
+    await run(create({ name: 'made_by_admin' }));
+    const alter = (by: string, settings: Omit<RequestOf<'alter_provider'>, 'kind' | 'name'>): Promise<string> =>
+      refusal({ kind: 'alter_provider', name: 'made_by_admin', ...settings }, by);
+    // A claim that its people fill in themselves, before groups of it give roles.
+    const deciding: Record<string, Omit<RequestOf<'alter_provider'>, 'kind' | 'name'>> = {
+      groupsClaim: { groupsClaim: 'nickname' },
+      usernameClaim: { usernameClaim: 'nickname' },
+      emailClaim: { emailClaim: 'nickname' },
+      audiences: { audiences: ['skein:default'] },
+      domains: { domains: ['example.org'] },
+      clientId: { clientId: null },
+    };
+    for (const [setting, settings] of Object.entries(deciding)) {
+      expect([setting, await alter('holder', settings)]).toEqual([setting, 'FORBIDDEN']);
+      expect([setting, await alter('admin', settings)]).toEqual([setting, 'done']);
+    }
+    expect(await alter('holder', { label: 'Ours' })).toBe('done');
+    expect(await alter('holder', { enabled: false })).toBe('done');
+    expect(await alter('holder', { enabled: true, groupsClaim: 'groups' })).toBe('FORBIDDEN');
+    await run({ kind: 'drop_provider', name: 'made_by_admin', ifExists: false });
+  });
 });

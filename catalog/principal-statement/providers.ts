@@ -220,6 +220,28 @@ async function changeableProvider({ tx, tenant, actor }: Changing, name: string)
   return provider;
 }
 
+/** Settings that decide who somebody is, and in which groups. */
+const DECIDING: readonly (keyof Settings)[] = [
+  'clientId',
+  'audiences',
+  'usernameClaim',
+  'emailClaim',
+  'groupsClaim',
+  'domains',
+];
+
+/**
+ * A provider that a tenant_admin has made may open administrators later, so nobody else decides whom its tokens are: not by a claim that people fill in
+ * themselves, nor by an application of his own. @throws FORBIDDEN
+ */
+function requireWhoStays({ actor }: Changing, { byAdmin }: ProviderRow, settings: Settings): void {
+  if (actor.isAdmin || !byAdmin || DECIDING.every((setting) => settings[setting] === undefined)) return;
+  throw new SkeinError(
+    'FORBIDDEN',
+    'a tenant_admin has made the provider: a tenant_admin changes its application, audiences, claims and domains',
+  );
+}
+
 /** Changes a provider, and ends the tokens of all whom it signs in; what they run ends when it is disabled. Its issuer stays, because subjects are the issuer's. @throws PROVIDER_NOT_FOUND, FORBIDDEN */
 export async function alterProvider(call: Call, input: RequestOf<'alter_provider'>): Promise<PrincipalAnswer> {
   const { kind: _kind, name, ...settings } = input;
@@ -228,6 +250,7 @@ export async function alterProvider(call: Call, input: RequestOf<'alter_provider
   return changing(call, async (change) => {
     const { tx, tenant } = change;
     const provider = await changeableProvider(change, name);
+    requireWhoStays(change, provider, settings);
     const next = settingsOf(call, provider.id, provider, settings);
     requireUsable(next, discovery);
     requireOwnAudiences(await listProviders(tx, tenant.id), { ...provider, audiences: next.audiences });

@@ -55,7 +55,8 @@ export async function linkIdentity(
       throw new SkeinError('ALREADY_EXISTS', 'this identity, or your account at this provider, is linked already');
     }
     const externalId = externalIdOf(provider, claims);
-    await insertIdentity(tx, { providerId: provider.id, subject, externalId, principal: actor.id, now });
+    const givenBy = actor.passwordSetBy;
+    await insertIdentity(tx, { providerId: provider.id, subject, externalId, principal: actor.id, givenBy, now });
     await takeOverSent(change, provider.id, externalId);
     await raiseSessionEpoch(tx, actor.id);
     await change.record({ type: 'link_identity', target: partyOf(actor), details: { provider: provider.name } });

@@ -78,7 +78,7 @@ async function linkSent(
     return undefined;
   }
   const identity = { providerId: provider.id, subject: claims.sub, externalId };
-  await insertIdentity(tx, { ...identity, principal: sent.principal, now });
+  await insertIdentity(tx, { ...identity, principal: sent.principal, givenBy: null, now });
   await record({
     type: 'link_identity',
     target: { id: sent.principal, name: sent.userName },
@@ -101,7 +101,7 @@ async function makeUser(
   });
   if (id !== undefined) {
     const identity = { providerId: provider.id, subject: claims.sub, externalId: externalIdOf(provider, claims) };
-    await insertIdentity(making.tx, { ...identity, principal: id, now: making.now });
+    await insertIdentity(making.tx, { ...identity, principal: id, givenBy: null, now: making.now });
   }
   return id;
 }

@@ -36,7 +36,15 @@ export async function takeStep(tx: Tx, principal: PrincipalId, step: number, now
   return numUpdatedRows > 0n;
 }
 
-/** Makes the authenticator of a user, in the place of the one before. Who had given the user his password is kept with it. */
+/**
+ * The one who may be signing in as a user, as SQL over the row `principal`: the maker of an identity provider that signs him in, where he was no
+ * tenant_admin, or else the giver of his password.
+ */
+export const GIVER = sql`coalesce((select i.created_by from catalog.principal_identity n
+  join catalog.identity_provider i on i.id = n.provider_id
+  where n.principal_id = principal.id and not i.by_admin limit 1), password_set_by)`;
+
+/** Makes the authenticator of a user, in the place of the one before. Who may have made it in the user's name is kept with it. */
 export async function putAuthenticator(
   tx: Tx,
   principal: PrincipalId,
@@ -44,7 +52,7 @@ export async function putAuthenticator(
 ): Promise<void> {
   await sql`
     insert into catalog.authenticator (principal_id, secret_sealed, used_step, given_by, created_at)
-    select id, ${sealed}, ${usedStep}::bigint, password_set_by, ${now}::timestamptz from catalog.principal where id = ${principal}
+    select id, ${sealed}, ${usedStep}::bigint, ${GIVER}, ${now}::timestamptz from catalog.principal where id = ${principal}
     on conflict (principal_id) do update set secret_sealed = excluded.secret_sealed, used_step = excluded.used_step,
       given_by = excluded.given_by, created_at = excluded.created_at, used_at = null`.execute(tx);
 }

@@ -43,13 +43,22 @@ export async function insertIdentity(
     readonly subject: string;
     readonly externalId: string;
     readonly principal: PrincipalId;
+    /** The giver of the password by which the user links himself. */
+    readonly givenBy: string | null;
     readonly now: Date;
   },
 ): Promise<void> {
-  const { providerId, subject, externalId, principal, now } = identity;
+  const { providerId, subject, externalId, principal, givenBy, now } = identity;
   await tx
     .insertInto('principal_identity')
-    .values({ provider_id: providerId, subject, external_id: externalId, principal_id: principal, linked_at: now })
+    .values({
+      provider_id: providerId,
+      subject,
+      external_id: externalId,
+      principal_id: principal,
+      given_by: givenBy,
+      linked_at: now,
+    })
     .execute();
 }
 

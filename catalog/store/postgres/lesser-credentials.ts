@@ -1,7 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { PrincipalId } from '#shared/id.ts';
 import { deleteFactors, type FactorKind } from './factor-store.ts';
+import { setGroups } from './group-store.ts';
 import { raiseSessionEpoch, TENANT_ADMIN } from './principal-store.ts';
+import { forgetScimUser } from './scim-store.ts';
 import type { Tx } from './tables.ts';
 
 /**
@@ -32,6 +34,7 @@ const KINDS: readonly ((tx: Tx, owner: PrincipalId, now: Date) => Promise<readon
   endTokens,
   endKeypairs,
   endTrusts,
+  endIdentities,
 ];
 
 /** Ends all of them, in the transaction of the grant. */
@@ -41,12 +44,22 @@ export async function endLesserCredentials(tx: Tx, owner: PrincipalId, now: Date
   return ended;
 }
 
-/** Those that were set up with a password of a lesser one, and all with such a password itself: its giver may have set them up. */
+/**
+ * Those that were set up with a password of a lesser one, or in a sign-in at his identity provider, and all with such a password itself: its giver may
+ * have set them up.
+ */
 async function endFactors(tx: Tx, owner: PrincipalId): Promise<readonly Ended[]> {
   const given = (by: string): RawBuilder<boolean> => isLesser(by, owner);
   const maker = await tx
     .selectFrom('principal')
-    .select(nameOf('principal.password_set_by').as('maker'))
+    .select(
+      sql<string | null>`coalesce((
+        select m.username from (
+          select given_by from catalog.authenticator where principal_id = ${owner}
+          union all select given_by from catalog.passkey where principal_id = ${owner}
+        ) f join catalog.principal m on m.id = f.given_by where ${given('f.given_by')} limit 1
+      ), ${nameOf('principal.password_set_by')})`.as('maker'),
+    )
     .where('id', '=', owner)
     .where((eb) =>
       eb.or([
@@ -138,6 +151,23 @@ async function endTrusts(tx: Tx, owner: PrincipalId): Promise<readonly Ended[]> 
     .returning(['i.name', nameOf('account_trust.created_by').as('maker')])
     .execute();
   return rows.map(({ name, maker }) => ({ what: `the trust of ${name}`, maker }));
+}
+
+/** Links that were made with a password of a lesser one, which sign in whom he has chosen; what their providers say of the user goes with them. */
+async function endIdentities(tx: Tx, owner: PrincipalId): Promise<readonly Ended[]> {
+  const rows = await tx
+    .deleteFrom('principal_identity')
+    .using('identity_provider as i')
+    .whereRef('i.id', '=', 'principal_identity.provider_id')
+    .where('principal_identity.principal_id', '=', owner)
+    .where(isLesser('principal_identity.given_by', owner))
+    .returning(['i.id', 'i.name', nameOf('principal_identity.given_by').as('maker')])
+    .execute();
+  for (const { id } of rows) {
+    await setGroups(tx, id, owner, []);
+    await forgetScimUser(tx, owner, id);
+  }
+  return rows.map(({ name, maker }) => ({ what: `the link with ${name}`, maker }));
 }
 
 /** Another principal who has added a key to the account, a lesser one first; null: nobody has. */

@@ -35,6 +35,7 @@ import { FACTORS_MIGRATION } from './migrations/035-factors.ts';
 import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
 import { AUDIT_SEARCH_MIGRATION } from './migrations/065-audit-search.ts';
 import { LAST_CHANGES_MIGRATION } from './migrations/085-last-changes.ts';
+import { LINKED_BY_MIGRATION } from './migrations/087-linked-by.ts';
 import { SUSPENDED_BY_PROVIDER_MIGRATION } from './migrations/086-suspended-by-provider.ts';
 import { TABLE_SOURCES_MIGRATION } from './migrations/041-table-sources.ts';
 import { OBJECT_NUMBERS_MIGRATION } from './migrations/045-object-numbers.ts';
@@ -95,6 +96,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0065_audit_search': { up: (db) => run(db, AUDIT_SEARCH_MIGRATION) },
     '0085_last_changes': { up: (db) => run(db, LAST_CHANGES_MIGRATION) },
     '0086_suspended_by_provider': { up: (db) => run(db, SUSPENDED_BY_PROVIDER_MIGRATION) },
+    '0087_linked_by': { up: (db) => run(db, LINKED_BY_MIGRATION) },
   },
 };
 

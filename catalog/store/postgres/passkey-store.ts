@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { PrincipalId } from '#shared/id.ts';
+import { GIVER } from './factor-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Passkeys of users. */
@@ -38,7 +39,7 @@ export async function listPasskeys(db: Database, principal: PrincipalId): Promis
   return rows.map((row) => ({ ...row, counter: Number(row.counter) }));
 }
 
-/** Keeps a passkey, with who had given the user his password. @returns false when the credential is kept already, whoever has it */
+/** Keeps a passkey, with who may have made it in the user's name. @returns false when the credential is kept already, whoever has it */
 export async function insertPasskey(
   tx: Tx,
   principal: PrincipalId,
@@ -47,7 +48,7 @@ export async function insertPasskey(
   const { rows } = await sql<{ readonly id: string }>`
     insert into catalog.passkey (id, principal_id, credential_id, public_key, counter, transports, name, given_by, created_at)
     select ${passkey.id}, id, ${passkey.credentialId}, ${passkey.publicKey}, ${passkey.counter}::bigint,
-      ${sql.val([...passkey.transports])}::text[], ${passkey.name}, password_set_by, ${passkey.createdAt}::timestamptz
+      ${sql.val([...passkey.transports])}::text[], ${passkey.name}, ${GIVER}, ${passkey.createdAt}::timestamptz
     from catalog.principal where id = ${principal}
     on conflict (credential_id) do nothing returning id`.execute(tx);
   return rows.length > 0;

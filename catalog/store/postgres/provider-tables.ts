@@ -82,6 +82,8 @@ export type ProviderTables = {
     linked_at: Date;
     /** The provider's id of the person in SCIM. */
     external_id: string;
+    /** The giver of the password by which the user was linked; null: the user himself, or the provider has made him. */
+    given_by: string | null;
   };
   /** The tokens that are a service account. */
   account_trust: {

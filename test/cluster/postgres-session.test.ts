@@ -86,7 +86,7 @@ test.each(['one Query', 'a pipeline'])('others are served between the statements
   const other = new pg.Client({ connectionString: url.href });
   await other.connect();
   await using wire = await PostgresWire.open(url);
-  let isDone = false;
+  const done = new AbortController();
   const send = async (): Promise<readonly string[]> => {
     const set = "SET own.name = 'x'";
     if (how === 'one Query') return wire.query(`${set};`.repeat(AHEAD));
@@ -94,9 +94,9 @@ test.each(['one Query', 'a pipeline'])('others are served between the statements
     for (let i = 0; i < AHEAD; i += 1) wire.bind('', 'p').execute('');
     return wire.sync().ready();
   };
-  const sent = send().finally(() => (isDone = true));
+  const sent = send().finally(() => done.abort());
   let served = 0;
-  for (; !isDone; served += 1) await other.query('SHOW timezone');
+  for (; !done.signal.aborted; served += 1) await other.query('SHOW timezone');
   expect((await sent).filter((answer) => answer === 'C SET')).toHaveLength(AHEAD);
   // Two were served before and behind them all, when they kept the event loop.
   expect(served).toBeGreaterThan(10);

@@ -82,7 +82,7 @@ const OPTIONS: ReadonlySet<string> = new Set(['ANALYZE', 'FORMAT', 'TYPE', ...SH
 /** `ON`, `OFF`, `true`, `0`; nothing is ON. @throws SYNTAX_ERROR */
 function takeSwitch(reader: StatementReader): boolean {
   if (reader.peekSymbol(',') || reader.peekSymbol(')')) return true;
-  const value = (reader.takeName() ?? reader.takeString() ?? reader.takeNumber() ?? '').toLowerCase();
+  const value = foldIdentifier(reader.takeName() ?? reader.takeString() ?? reader.takeNumber() ?? '');
   if (['on', 'true', '1'].includes(value)) return true;
   if (['off', 'false', '0'].includes(value)) return false;
   throw reader.error('SYNTAX_ERROR', 'an option of EXPLAIN is ON or OFF');

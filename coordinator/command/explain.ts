@@ -12,7 +12,10 @@ type Explain = ExplainOptions & { readonly analyze: boolean } & (
     | { readonly write: ExplainedWrite }
   );
 
-/** `EXPLAIN [ANALYZE] [(TYPE LOGICAL | DISTRIBUTED, FORMAT TEXT | JSON, ANALYZE)] query | write` */
+/**
+ * `EXPLAIN [ANALYZE] [VERBOSE] [(TYPE LOGICAL | DISTRIBUTED, FORMAT TEXT | JSON, ANALYZE [boolean], ...)] query | write`. Options of Postgres that say
+ * how much is shown are taken, and change nothing: all that is known is shown.
+ */
 export const explain: Command<Explain> = {
   words: ['EXPLAIN'],
   queryType: 'explain',
@@ -20,13 +23,15 @@ export const explain: Command<Explain> = {
   parse(reader) {
     reader.word();
     let analyze = reader.takeWord('ANALYZE');
+    reader.takeWord('VERBOSE');
     let format: ExplainFormat = 'text';
     let type: ExplainOptions['type'] = 'logical';
     if (reader.peekSymbol('(') && OPTIONS.has(reader.peekWord(1))) {
       reader.takeSymbol('(');
       do {
         const option = reader.word();
-        if (option === 'ANALYZE') analyze = true;
+        if (option === 'ANALYZE') analyze = takeSwitch(reader);
+        else if (SHOWN.has(option)) takeSwitch(reader);
         else if (option === 'FORMAT') format = explainFormat(reader);
         else if (option === 'TYPE') type = explainType(reader);
         else throw reader.error('SYNTAX_ERROR', `EXPLAIN has no option ${option}`);
@@ -61,7 +66,27 @@ export const explain: Command<Explain> = {
   },
 };
 
-const OPTIONS = new Set(['ANALYZE', 'FORMAT', 'TYPE']);
+/** How much Postgres shows. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'VERBOSE',
+  'COSTS',
+  'BUFFERS',
+  'TIMING',
+  'SUMMARY',
+  'SETTINGS',
+  'WAL',
+  'MEMORY',
+]);
+const OPTIONS: ReadonlySet<string> = new Set(['ANALYZE', 'FORMAT', 'TYPE', ...SHOWN]);
+
+/** `ON`, `OFF`, `true`, `0`; nothing is ON. @throws SYNTAX_ERROR */
+function takeSwitch(reader: StatementReader): boolean {
+  if (reader.peekSymbol(',') || reader.peekSymbol(')')) return true;
+  const value = foldIdentifier(reader.takeName() ?? reader.takeString() ?? reader.takeNumber() ?? '');
+  if (['on', 'true', '1'].includes(value)) return true;
+  if (['off', 'false', '0'].includes(value)) return false;
+  throw reader.error('SYNTAX_ERROR', 'an option of EXPLAIN is ON or OFF');
+}
 
 function explainFormat(reader: StatementReader): ExplainFormat {
   const format = foldIdentifier(reader.takeName() ?? '');

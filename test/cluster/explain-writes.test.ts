@@ -66,6 +66,26 @@ test('EXPLAIN of a write shows plan, sink and commit, and writes nothing', async
   });
 });
 
+test('options of Postgres that say how much is shown are taken, and ANALYZE OFF runs nothing', async () => {
+  const plain = await lines('EXPLAIN DELETE FROM t');
+  for (const options of [
+    'VERBOSE',
+    '(COSTS OFF)',
+    "(ANALYZE OFF, BUFFERS, TIMING false, SUMMARY 'on', WAL 0, FORMAT TEXT)",
+  ]) {
+    expect(await lines(`EXPLAIN ${options} DELETE FROM t`), options).toBe(plain);
+  }
+  expect(await snapshots()).toBe(1);
+  for (const options of ['ANALYZE VERBOSE', '(ANALYZE, BUFFERS)', '(VERBOSE, ANALYZE true)']) {
+    expect(await lines(`EXPLAIN ${options} SELECT 1`), options).toMatch(/rows/);
+    expect(await lines(`EXPLAIN ${options} SELECT 1`), options).not.toBe(await lines('EXPLAIN SELECT 1'));
+  }
+  for (const options of ['(ANALYZE maybe)', '(COSTS OFF, NOPE)', '(COSTS OFF']) {
+    const { body } = await cluster.query(`EXPLAIN ${options} SELECT 1`);
+    expect(body, options).toMatchObject({ error: 'SYNTAX_ERROR' });
+  }
+});
+
 test('EXPLAIN ANALYZE of a write does it, and shows how it went: queries, files, mode, snapshot, attempts', async () => {
   const inserted = await lines('EXPLAIN ANALYZE INSERT INTO t SELECT i, 7 FROM range(100) AS r(i) RETURNING id');
   expect(inserted).toMatch(/quanta=\d+/);

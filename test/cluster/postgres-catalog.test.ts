@@ -98,6 +98,42 @@ test('a name that may be missing is NULL, and a parameter names an object by its
   expect(await byParameter(String(oid))).toEqual([{ n: 4 }]);
 });
 
+test('names of objects are in quotes where a statement needs them, and are found so again', async () => {
+  const names = ['plain_1', 'a.b', 'Up"per', 'select', 'back\\slash', '表'];
+  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  const shown = names.map((name) => (name === 'plain_1' ? name : quoted(name)));
+  const other = `${SCHEMA} Odd`;
+  await client.query(`CREATE SCHEMA lake.${quoted(other)}`);
+  const schemas = { [SCHEMA]: '', [other]: `${quoted(other)}.` };
+  for (const schema of Object.keys(schemas)) {
+    for (const name of names) await client.query(`CREATE TABLE ${quoted(schema)}.${quoted(name)} (i INTEGER)`);
+  }
+  // Without quotes these are the schema and the table of another.
+  await client.query(`CREATE TABLE ${quoted(`${SCHEMA}.plain_1`)} (i INTEGER)`);
+  try {
+    for (const [schema, before] of Object.entries(schemas)) {
+      const found = await rows(
+        `SELECT c.oid::regclass, c.oid::regclass::text, to_regclass(c.oid::regclass::text)::oid = c.oid FROM pg_class c
+          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${schema}' AND c.relname IN (${names.map((name) => `'${name}'`).join(', ')})`,
+      );
+      const expected = shown.map((name) => [`${before}${name}`, `${before}${name}`, true]);
+      expect(found).toHaveLength(expected.length);
+      expect(found).toEqual(expect.arrayContaining(expected));
+    }
+    expect(
+      await rows(
+        `SELECT '${quoted(other)}'::regnamespace, to_regnamespace('${quoted(other)}'), to_regnamespace('${other}'),
+          to_regclass('PLAIN_1'), to_regclass('"PLAIN_1"'), to_regclass('${SCHEMA}.plain_1'), to_regclass('"${SCHEMA}.plain_1"')`,
+      ),
+    ).toEqual([[quoted(other), quoted(other), null, 'plain_1', null, 'plain_1', quoted(`${SCHEMA}.plain_1`)]]);
+  } finally {
+    for (const schema of Object.keys(schemas)) {
+      for (const name of names) await client.query(`DROP TABLE ${quoted(schema)}.${quoted(name)}`);
+    }
+    await client.query(`DROP TABLE ${quoted(`${SCHEMA}.plain_1`)}; DROP SCHEMA lake.${quoted(other)}`);
+  }
+});
+
 /** All columns of a result are wanted in binary. */
 const BINARY = Buffer.from([0, 0, 0, 0, 0, 1, 0, 1]);
 

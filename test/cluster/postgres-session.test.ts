@@ -78,3 +78,27 @@ test('a client that wants to replicate is refused, and one that says no is not',
   expect(await open('true')).toBe('0A000');
   expect(await open('off')).toBeUndefined();
 });
+
+/** Statements that a client sends at once, each of which asks nothing of others. */
+const AHEAD = 1_500;
+
+test.each(['one Query', 'a pipeline'])('others are served between the statements of %s', async (how) => {
+  const other = new pg.Client({ connectionString: url.href });
+  await other.connect();
+  await using wire = await PostgresWire.open(url);
+  const done = new AbortController();
+  const send = async (): Promise<readonly string[]> => {
+    const set = "SET own.name = 'x'";
+    if (how === 'one Query') return wire.query(`${set};`.repeat(AHEAD));
+    wire.parse('p', set);
+    for (let i = 0; i < AHEAD; i += 1) wire.bind('', 'p').execute('');
+    return wire.sync().ready();
+  };
+  const sent = send().finally(() => done.abort());
+  let served = 0;
+  for (; !done.signal.aborted; served += 1) await other.query('SHOW timezone');
+  expect((await sent).filter((answer) => answer === 'C SET')).toHaveLength(AHEAD);
+  // Two were served before and behind them all, when they kept the event loop.
+  expect(served).toBeGreaterThan(10);
+  await other.end();
+});

@@ -1,6 +1,6 @@
 /** The words that the button `Explain` sends before a statement: they ask for the plan as JSON, and nothing runs. */
 const EXPLAIN = 'EXPLAIN (FORMAT JSON) ';
-const OWN_EXPLAIN = /^EXPLAIN\b(?:\s*\([^()]*\)|\s+ANALYZE\b)?\s*/i;
+const OWN_EXPLAIN = /^EXPLAIN\b(?:\s*\([^()]*\)|(?:\s+(?:ANALYZE|VERBOSE)\b)+)?\s*/i;
 
 type Placed = { readonly sql: string; readonly offset: number };
 

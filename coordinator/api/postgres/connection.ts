@@ -93,6 +93,7 @@ export class Connection implements Disposable {
     await this.#writer.flush();
     let message = await this.#next();
     while (message !== undefined && message.type !== 'X') {
+      await this.#reader.giveWay();
       // Execute answers nothing before a Sync or a Flush, and whether others follow it says how it runs.
       const early = message.type === 'E' && !this.#isSkipping ? await this.#next() : null;
       if (early === undefined) return;
@@ -178,6 +179,7 @@ export class Connection implements Disposable {
       if (parts.length === 0) this.#writer.push(messages.emptyQuery());
       for (const [i, { sql, offset }] of parts.entries()) {
         const place = i === parts.length - 1 ? 'last of its Query' : 'others follow';
+        await this.#reader.giveWay();
         if (this.#writer.isFull) await this.#writer.flush();
         if (await this.#extended.beforeStatement({ sql, text, offset }, place)) continue;
         await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true, place });

@@ -7,6 +7,10 @@ test.each([
     `SELECT json_agg(DISTINCT f(a, b)) FILTER (WHERE (c)) OVER (PARTITION BY d) x`,
     `SELECT to_json(list(DISTINCT f(a, b)) FILTER (WHERE (c)) OVER (PARTITION BY d)) x`,
   ],
+  [
+    `SELECT every(a > 1) FILTER (WHERE b), btrim(c, 'xy') = 'x', t.btrim, every FROM t`,
+    `SELECT bool_and(a > 1) FILTER (WHERE b) AS every, trim(c, 'xy') = 'x', t.btrim, every FROM t`,
+  ],
   [`SELECT jsonb_agg(a) OVER w FROM t`, `SELECT to_json(list(a) OVER w) AS jsonb_agg FROM t`],
   // jOOQ's MULTISET.
   [

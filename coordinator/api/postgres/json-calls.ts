@@ -7,9 +7,9 @@ import { JSON_OPERATORS, pointerOf, writeOperators } from './json-operators.ts';
 import { writeRows } from './json-rows.ts';
 import { SortedSources } from './sorted-sources.ts';
 
-/** Calls of Postgres' functions that make JSON, and casts to its type: a short look at a long text. */
+/** Calls of Postgres' functions that are written anew, most of which make JSON, and casts to its type: a short look at a long text. */
 const JSON_CALLS =
-  /\b(?:to_jsonb?|(?:row|array)_to_json|jsonb?_(?:agg|object_agg|build_array|build_object|typeof|array_elements|array_elements_text|object_keys|each_text|extract_path|extract_path_text)|jsonb_(?:array_length|pretty|each))\s*\(|(?:::|\bas)\s*jsonb\b|\bjsonb\s*'/i;
+  /\b(?:btrim|every|to_jsonb?|(?:row|array)_to_json|jsonb?_(?:agg|object_agg|build_array|build_object|typeof|array_elements|array_elements_text|object_keys|each_text|extract_path|extract_path_text)|jsonb_(?:array_length|pretty|each))\s*\(|(?:::|\bas)\s*jsonb\b|\bjsonb\s*'/i;
 
 /** Whether a statement may have such a call, or an operator of JSON. */
 export const mayHaveJson = (sql: string): boolean => JSON_CALLS.test(sql) || JSON_OPERATORS.test(sql);
@@ -19,6 +19,8 @@ const TEXT_MAX = 512 * 1024;
 
 /** Functions of the engine that do the same with the same arguments, by the names of Postgres. */
 const RENAMED: Readonly<Record<string, string>> = {
+  BTRIM: 'trim',
+  EVERY: 'bool_and',
   TO_JSON: 'to_json',
   TO_JSONB: 'to_json',
   ROW_TO_JSON: 'row_to_json',

@@ -1,10 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { ConnectionMemory } from './connection-memory.ts';
 import { protocolViolation, SyncLost, WireError } from './wire-error.ts';
 
 /** Bytes that are taken from a connection at once: the stream holds as many for it. */
 const PIECE_BYTES = 256 * 1024;
+
+/** Time for which what a client has sent ahead may keep the event loop, in ms: each of many connections may. */
+const TURN_MS = 5;
 
 type Message = { readonly type: string; readonly body: MessageBody };
 
@@ -13,6 +17,8 @@ export class WireReader {
   readonly #stream: Duplex;
   #isClosed = false;
   #waitsSince = 0;
+  /** When others were last served, by `performance.now()`. */
+  #wokenAt = performance.now();
   #wake: (() => void) | undefined;
   #interruption: Error | undefined;
   #signal: AbortSignal | undefined;
@@ -90,7 +96,15 @@ export class WireReader {
       if (this.#isClosed) return undefined;
       this.#waitsSince = performance.now();
       await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wokenAt = performance.now();
     }
+  }
+
+  /** Has the event loop serve others when what the client has sent ahead has kept it for `TURN_MS`. */
+  async giveWay(): Promise<void> {
+    if (performance.now() - this.#wokenAt < TURN_MS) return;
+    await setImmediate();
+    this.#wokenAt = performance.now();
   }
 
   /**

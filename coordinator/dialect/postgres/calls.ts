@@ -1,8 +1,9 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { constantText, numberNamed, numberOfText } from './casts.ts';
+import { constantText, numberNamed } from './casts.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
+import { numberOfText } from './object-names.ts';
 import { join, form, words, type Sql } from './parts.ts';
 import { timeTemplate } from './to-char.ts';
 import { isPrivilegeFunction, writePrivilege } from './privileges.ts';

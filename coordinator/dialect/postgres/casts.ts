@@ -3,7 +3,7 @@ import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
 import { missingObject } from '#shared/sql/missing-object.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { NUMBERED } from './functions.ts';
+import { nameOf, numbered, numberOfText } from './object-names.ts';
 import { at, form, words, type Sql } from './parts.ts';
 import type { WritePlace, Typed } from './scope.ts';
 import { namesIn, nodeOf, nodesOf, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
@@ -124,7 +124,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
 };
 
 function numberOfName(type: string, constant: string, place: WritePlace): Sql {
-  const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
+  const { relation, name, namespace } = numbered(type);
   const [own = '', schema] = namesOf(constant.replace(/\(.*$/s, '')).toReversed();
   const r = place.fresh();
   const n = place.fresh();
@@ -159,8 +159,6 @@ export function numberNamed(
   return value.type === null ? numberOfAny(type, value.sql, place) : value.sql;
 }
 
-const NO_OBJECT = { relation: 'pg_class', name: 'relname', namespace: 'relnamespace' };
-
 /** The names of a text with dots: those without quotes are folded. */
 function namesOf(constant: string): readonly string[] {
   const tokens = new Tokenizer(constant);
@@ -174,29 +172,4 @@ function namesOf(constant: string): readonly string[] {
     return [constant];
   }
   return names;
-}
-
-/** The number of an object by a text that is computed. */
-export function numberOfText(type: string, value: Sql, place: WritePlace): Sql {
-  const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
-  const [r, n] = [place.fresh(), place.fresh()];
-  if (type === 'regtype') {
-    return form`(SELECT min(${r}.oid) FROM pg_catalog.pg_type AS ${r} LEFT JOIN pg_catalog.skein_types AS ${n} ON ${n}.oid = ${r}.oid WHERE ${value} IN (${r}.typname, ${n}.name) OR replace(${value}, '"', '') = 'pg_catalog.' || ${r}.typname)`;
-  }
-  if (namespace === null)
-    return form`(SELECT min(${r}.oid) FROM pg_catalog.${relation} AS ${r} WHERE ${r}.${name} = ${value})`;
-  return form`(SELECT min(${r}.oid) FROM pg_catalog.${relation} AS ${r} JOIN pg_catalog.pg_namespace AS ${n} ON ${n}.oid = ${r}.${namespace} WHERE replace(${value}, '"', '') = ${n}.nspname || '.' || ${r}.${name} OR (replace(${value}, '"', '') = ${r}.${name} AND ${n}.nspname IN (current_schema(), 'pg_catalog')))`;
-}
-
-/** The name of an object by its number, as Postgres shows it. */
-export function nameOf(type: string, value: Sql, place: WritePlace): Sql {
-  const { relation, name, namespace } = NUMBERED[type] ?? NO_OBJECT;
-  const [r, n] = [place.fresh(), place.fresh()];
-  const shown =
-    type === 'regtype'
-      ? form`(SELECT ${r}.name FROM pg_catalog.skein_types AS ${r} WHERE ${r}.oid = ${value})`
-      : namespace === null
-        ? form`(SELECT ${r}.${name} FROM pg_catalog.${relation} AS ${r} WHERE ${r}.oid = ${value})`
-        : form`(SELECT CASE WHEN ${n}.nspname IN (current_schema(), 'pg_catalog') THEN '' ELSE ${n}.nspname || '.' END || ${r}.${name} FROM pg_catalog.${relation} AS ${r} JOIN pg_catalog.pg_namespace AS ${n} ON ${n}.oid = ${r}.${namespace} WHERE ${r}.oid = ${value})`;
-  return form`(CASE WHEN ${value} = 0 THEN '-' ELSE coalesce(${shown}, CAST(${value} AS VARCHAR)) END)`;
 }

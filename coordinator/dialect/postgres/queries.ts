@@ -1,7 +1,8 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { sortBy } from './calls.ts';
-import { isVector, nameOf, vectorText } from './casts.ts';
+import { isVector, vectorText } from './casts.ts';
+import { nameOf } from './object-names.ts';
 import { SYSTEM, writeExpression } from './expressions.ts';
 import { figureName } from './figure-name.ts';
 import { writeSource } from './sources.ts';

@@ -210,6 +210,30 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
     'a text in two places',
     (w) => w.parse('', 'SELECT $1 AS a, $1::date AS b', [25]).bind('', '', ['2024-02-29']).execute('').sync(),
   ],
+  ...(
+    [
+      ['a = ANY($1)', '{1,3,NULL}'],
+      ['a = ANY($1)', null],
+      ['NOT a = ANY($1)', '{7}'],
+      ['a <> ALL($1)', '{1,NULL}'],
+      ['a <> ALL($1)', '{}'],
+      ['a > SOME($1)', '{1,2}'],
+      ['lower(b) = ANY($1)', '{a,"b,c"}'],
+      ['(a + 1) = ANY($1) OR b = ANY($1::text[])', '{2}'],
+      ['now()::date = ANY($1) OR a = 1', '{2024-02-29}'],
+      ['t.a = ANY($1) AND a IN (SELECT a FROM t WHERE a = ANY($1))', '{1,2}'],
+      ['a = ANY($1)', '{1,x}'],
+    ] as const
+  ).map(([where, list]): readonly [string, Step] => [
+    `a list of which nothing is declared: ${where} of ${list}`,
+    (w) =>
+      w
+        .parse('', `SELECT a FROM t WHERE ${where} ORDER BY a`)
+        .describe('S', '')
+        .bind('', '', [list])
+        .execute('')
+        .sync(),
+  ]),
   ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
   ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],
   ['too few values', (w) => w.bind('', 'p', ['v']).sync()],

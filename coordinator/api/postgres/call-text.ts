@@ -1,5 +1,5 @@
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
-import { identifierText, stringText, type Token } from '#shared/sql/tokenizer.ts';
+import { identifierText, stringText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 
 /** Tokens of a SELECT: the first one, and that behind the last one. */
@@ -34,6 +34,18 @@ const BEHIND_SOURCE: ReadonlySet<string> = new Set(
 
 /** Tokens that are looked at for the clause of a name, in all of a statement. */
 const LOOKED_MAX = 2_000_000;
+
+/** Undefined for a text that cannot be divided into tokens, which is refused elsewhere. */
+export function tokensOf(sql: string): readonly Token[] | undefined {
+  const reader = new Tokenizer(sql);
+  const tokens: Token[] = [];
+  try {
+    for (let token = reader.next(); token.kind !== 'end'; token = reader.next()) tokens.push(token);
+  } catch {
+    return undefined;
+  }
+  return tokens;
+}
 
 /** The tokens of a statement with their brackets, and what is written in their place or behind them. */
 export class CallText {

@@ -8,6 +8,7 @@ import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import type { MessageStatement } from './message-statement.ts';
 import { Portals } from './portals.ts';
+import { anyLists } from './any-lists.ts';
 import { castParameters, castTypes } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
@@ -124,10 +125,11 @@ export class Extended {
     const { sql, offset } = first ?? { sql: '', offset: 0 };
     const casts = castTypes(sql);
     const count = Math.max(declared.length, ...[...casts.keys()].map((i) => i + 1));
-    const types = Array.from({ length: count }, (_, i) => {
+    const known = Array.from({ length: count }, (_, i) => {
       const oid = declared[i] ?? 0;
       return (takesCast(oid) ? casts.get(i) : undefined) ?? declaredType(oid) ?? '';
     });
+    const types = await this.#withTypesOfLists(sql, known);
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = oidsOf(sql, description, declared);
     const insertsOneRow = description?.kind === 'count' && sql.length <= ONE_ROW_MAX && isInsertOfOneRow(sql);
@@ -139,6 +141,24 @@ export class Extended {
         prepared,
       );
     this.#writer.push(messages.parseComplete());
+  }
+
+  /** The types of parameters, with those of lists that nobody has declared (`anyLists`). @param types empty: unknown */
+  async #withTypesOfLists(sql: string, types: readonly string[]): Promise<readonly string[]> {
+    const lists = anyLists(sql);
+    const unknown = (lists?.numbers ?? []).filter((i) => !types[i]);
+    if (lists === undefined || unknown.length === 0) return types;
+    try {
+      const description = await this.#statements.describe({ sql: lists.sql, text: lists.sql, offset: 0 }, types);
+      const found = unknown.map((i) => [i, description.parameters[i]?.type] as const);
+      const count = Math.max(types.length, ...unknown.map((i) => i + 1));
+      const all = Array.from({ length: count }, (_, i) => types[i] ?? '');
+      for (const [i, type] of found) if (type?.kind === 'list') all[i] = printSqlType(type);
+      return all;
+    } catch {
+      // What is wrong with the statement is told by its own description.
+      return types;
+    }
   }
 
   async bind(body: MessageBody): Promise<void> {

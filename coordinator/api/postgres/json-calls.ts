@@ -1,8 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
-import { CallText } from './call-text.ts';
+import { CallText, tokensOf } from './call-text.ts';
 import { JSON_OPERATORS, pointerOf, writeOperators } from './json-operators.ts';
 import { writeRows } from './json-rows.ts';
 import { SortedSources } from './sorted-sources.ts';
@@ -72,18 +71,6 @@ export function jsonCalls(sql: string): readonly ParameterEdit[] {
   const sources = new SortedSources(text);
   for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at, sources);
   return text.edits();
-}
-
-/** Undefined for a text that cannot be divided into tokens, which is refused elsewhere. */
-function tokensOf(sql: string): readonly Token[] | undefined {
-  const reader = new Tokenizer(sql);
-  const tokens: Token[] = [];
-  try {
-    for (let token = reader.next(); token.kind !== 'end'; token = reader.next()) tokens.push(token);
-  } catch {
-    return undefined;
-  }
-  return tokens;
 }
 
 /** Words behind which a name with brackets is no call. */

@@ -219,7 +219,7 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
       ['a <> ALL($1)', '{}'],
       ['a > SOME($1)', '{1,2}'],
       ['lower(b) = ANY($1)', '{a,"b,c"}'],
-      ['(a + 1) = ANY($1) OR b = ANY($1::text[])', '{2}'],
+      ['(a + 1) = ANY($1) OR b = ANY($2::text[])', '{2}', '{x}'],
       ['now()::date = ANY($1) OR a = 1', '{2024-02-29}'],
       ['t.a = ANY($1) AND a IN (SELECT a FROM t WHERE a = ANY($1))', '{1,2}'],
       ['a = ANY($1)', '{1,x}'],
@@ -227,12 +227,7 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ).map(([where, list]): readonly [string, Step] => [
     `a list of which nothing is declared: ${where} of ${list}`,
     (w) =>
-      w
-        .parse('', `SELECT a FROM t WHERE ${where} ORDER BY a`)
-        .describe('S', '')
-        .bind('', '', [list])
-        .execute('')
-        .sync(),
+      w.parse('', `SELECT a FROM t WHERE ${where} ORDER BY a`).describe('S', '').bind('', '', lists).execute('').sync(),
   ]),
   ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
   ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],

@@ -224,8 +224,8 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
       ['t.a = ANY($1) AND a IN (SELECT a FROM t WHERE a = ANY($1))', '{1,2}'],
       ['a = ANY($1)', '{1,x}'],
     ] as const
-  ).map(([where, list]): readonly [string, Step] => [
-    `a list of which nothing is declared: ${where} of ${list}`,
+  ).map(([where, ...lists]): readonly [string, Step] => [
+    `lists of which nothing is declared: ${where} of ${lists.join(' and ')}`,
     (w) =>
       w.parse('', `SELECT a FROM t WHERE ${where} ORDER BY a`).describe('S', '').bind('', '', lists).execute('').sync(),
   ]),

@@ -14,7 +14,7 @@ import {
   type ColumnData,
 } from '../binding/column-data.ts';
 import type { SqlType } from '../plan/sql-type.ts';
-import { formedType, isPlainList, type ColumnForms } from '../sink/formed-rows.ts';
+import { formedType, isPlainList, postgresIntervalText, type ColumnForms } from '../sink/formed-rows.ts';
 import type { ResultBatch, RowShape } from '../sink/result-sink.ts';
 import { valuePrinter, type Offsets, type Print } from './arrow-json.ts';
 import { batchDecoder } from './decode-batch.ts';
@@ -124,9 +124,7 @@ function textOf(type: SqlType, data: Data, offsets: Offsets): Print {
   if (type.kind === 'decimal') return (row) => unquoted(print(row));
   // Nested values are printed as JSON.
   if (type.kind !== 'scalar') return print;
-  if (type.name === 'INTERVAL') {
-    return (row) => unquoted(print(row)).replace(' months', ' mons').replace(' month', ' mon');
-  }
+  if (type.name === 'INTERVAL') return (row) => postgresIntervalText(unquoted(print(row)));
   if (!DATES.has(type.name)) return (row) => unquoted(print(row));
   return (row) => {
     const text = unquoted(print(row));

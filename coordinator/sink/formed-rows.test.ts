@@ -4,7 +4,7 @@ import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import { TYPES } from '#test/support/duckdb-types.ts';
 import { printSqlType } from '../plan/sql-type.ts';
 import { fromDuckDbType } from '../planner/duckdb-type-of.ts';
-import { formedRows, formedType, isPlainList } from './formed-rows.ts';
+import { formedRows, formedType, isPlainList, postgresIntervalText } from './formed-rows.ts';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {
@@ -71,4 +71,8 @@ test.each([
     const formed = text(formedRows([sql], types, { isNative: () => isNative }));
     expect((await connection.runAndReadAll(formed)).getRowsJson()).toEqual([[expected]]);
   }
+  if (!value.startsWith('INTERVAL')) return;
+  // Kept values are printed without DuckDB.
+  const [[plain] = []] = (await connection.runAndReadAll(`SELECT (${value})::VARCHAR`)).getRowsJson();
+  expect(postgresIntervalText(plain as string)).toBe(asText);
 });

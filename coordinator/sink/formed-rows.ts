@@ -115,9 +115,23 @@ export function formedRows(sql: SqlText, types: readonly SqlType[], { isNative }
   return [`SELECT ${columns.join(', ')} FROM (`, ...sql, `\n) AS t(${types.map((_, i) => `c${i}`).join(', ')})`];
 }
 
-/** `-1 year 2 months` as Postgres prints it, `-1 years +2 mons`: one alone is singular, and a part behind a negative one has its sign. */
+/**
+ * The words of an interval that Postgres writes otherwise, one after another: `-1 year 2 months` is `-1 years +2 mons`, because one alone is
+ * singular, and a part behind a negative one has its sign. Patterns mean the same to the engine.
+ */
+const INTERVAL_WORDS = [
+  [/ month/g, ' mon'],
+  [/-1 (year|mon|day)\b/g, '-1 $1s'],
+  [/(-[0-9]+ [a-z]+) ([0-9])/g, '$1 +$2'],
+] as const;
+
 function postgresInterval(text: string): string {
-  const months = `replace(replace(${text}, ' months', ' mons'), ' month', ' mon')`;
-  const plurals = `regexp_replace(${months}, '-1 (year|mon|day)\\b', '-1 \\1s', 'g')`;
-  return `regexp_replace(${plurals}, '(-[0-9]+ [a-z]+) ([0-9])', '\\1 +\\2', 'g')`;
+  return INTERVAL_WORDS.reduce(
+    (sql, [{ source }, by]) => `regexp_replace(${sql}, '${source}', '${by.replaceAll('$', '\\')}', 'g')`,
+    text,
+  );
 }
+
+/** The same for a value that has come as it is. */
+export const postgresIntervalText = (text: string): string =>
+  INTERVAL_WORDS.reduce((written, [pattern, by]) => written.replaceAll(pattern, by), text);

@@ -156,7 +156,7 @@ export class Extended {
       for (const [i, type] of found) if (type?.kind === 'list') all[i] = printSqlType(type);
       return all;
     } catch {
-      // What is wrong with the statement is told by its own description.
+      // Its own description tells what is wrong with the statement.
       return types;
     }
   }

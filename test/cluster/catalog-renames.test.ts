@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster, QueryRequest } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** `ALTER CATALOG ... RENAME TO`: what moves with a catalog, what refuses, and what its clients are told. */
 let cluster: Cluster;
@@ -14,6 +15,9 @@ const sql = (text: string, request: QueryRequest = {}): Promise<Rows> => cluster
 async function all(...statements: readonly string[]): Promise<void> {
   for (const text of statements) await sql(text);
 }
+/** Drops a catalog once the files of what was dropped in it are gone. */
+const dropCatalog = (name: string): Promise<void> =>
+  expect.poll(() => refusalOf(`DROP CATALOG ${name}`), { timeout: patience(20_000) }).toBe('done');
 const refusalOf = async (text: string, request: QueryRequest = {}): Promise<string> => {
   const { body } = await cluster.query(text, request);
   return body.error === undefined ? 'done' : `${body.sql_state} ${body.error}`;
@@ -68,7 +72,8 @@ test('a catalog moves with what it holds, and its users start in it as before', 
   };
   const rootOf = ({ metadata }: { metadata: { location: string } }): string => metadata.location.split('/s/')[0] ?? '';
   expect(rootOf(young)).not.toBe(rootOf(loaded));
-  await all('DROP TABLE cr_old.s.t', 'DROP SCHEMA cr_old.s', 'DROP CATALOG cr_old');
+  await all('DROP TABLE cr_old.s.t', 'DROP SCHEMA cr_old.s');
+  await dropCatalog('cr_old');
   expect(await sql('SELECT count(*)::INT AS n FROM cr_new.s.t')).toEqual([[3]]);
   await all(
     'DROP MATERIALIZED VIEW cr_new.s.m',
@@ -76,7 +81,8 @@ test('a catalog moves with what it holds, and its users start in it as before', 
     'DROP STAGE cr_new.s.box',
     'DROP TABLE cr_new.s.t',
   );
-  await all('DROP SCHEMA cr_new.s', 'DROP CATALOG cr_new', 'DROP USER cr_user');
+  await all('DROP SCHEMA cr_new.s', 'DROP USER cr_user');
+  await dropCatalog('cr_new');
 });
 
 describe('a catalog is refused', () => {
@@ -119,8 +125,10 @@ describe('a catalog is refused', () => {
     expect(await refusalOf('ALTER CATALOG cr_named RENAME TO cr_other')).toBe('2BP01 NAME_IN_USE');
     await sql('DROP VIEW cr_beside.s.v');
     await sql('ALTER CATALOG cr_named RENAME TO cr_other');
-    await all('DROP TABLE cr_other.s.t', 'DROP SCHEMA cr_other.s', 'DROP CATALOG cr_other');
-    await all('DROP TABLE cr_beside.s.t', 'DROP SCHEMA cr_beside.s', 'DROP CATALOG cr_beside');
+    await all('DROP TABLE cr_other.s.t', 'DROP SCHEMA cr_other.s');
+    await dropCatalog('cr_other');
+    await all('DROP TABLE cr_beside.s.t', 'DROP SCHEMA cr_beside.s');
+    await dropCatalog('cr_beside');
   });
 });
 
@@ -142,6 +150,7 @@ test('of two names at once it gets one; what is made in it meanwhile is there, o
     if (view === 'done') expect(await sql(`SELECT a FROM ${name}.s.v`)).toEqual([[1]]);
     else expect(view).toMatch(/^(?:3D000|3F000|42P01|40001)/);
     await all(`DROP VIEW IF EXISTS ${name}.s.v`, `DROP TABLE IF EXISTS ${name}.s.u`, `DROP TABLE ${name}.s.t`);
-    await all(`DROP SCHEMA ${name}.s`, `DROP CATALOG ${name}`);
+    await all(`DROP SCHEMA ${name}.s`);
+    await dropCatalog(name);
   }
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anyLists } from './any-lists.ts';
+import { anyLists, mayHaveLists } from './any-lists.ts';
 
 test.each([
   ['SELECT * FROM t WHERE id = ANY($1)', 'SELECT * FROM t WHERE list_contains($1, id)', [0]],
@@ -34,4 +34,10 @@ test('a long list of comparisons is read in linear time', () => {
   const begunMs = performance.now();
   expect(anyLists(sql)?.numbers).toHaveLength(6_000);
   expect(performance.now() - begunMs).toBeLessThan(2_000);
+});
+
+test.each(['a[1].', 'f(1).'])('a value of 20,000 members is one value: %s', (member) => {
+  const sql = `SELECT ${member.repeat(20_000)}b = ANY($1)`;
+  expect(mayHaveLists(sql)).toBe(true);
+  expect(anyLists(sql)?.numbers).toEqual([0]);
 });

@@ -1,10 +1,11 @@
 import type { Token } from '#shared/sql/tokenizer.ts';
 import { CallText, tokensOf } from './call-text.ts';
 
-/** Longest text, in characters, that is looked at. */
-const TEXT_MAX = 128 * 1024;
 /** A short look at a long text. */
-const MAY_HAVE = /\b(?:any|some|all)\s*\(\s*\$\d/i;
+const LIST_OF_ANY = /\b(?:any|some|all)\s*\(\s*\$\d/i;
+
+/** Whether a statement may have such a list. */
+export const mayHaveLists = (sql: string): boolean => LIST_OF_ANY.test(sql);
 
 const QUANTIFIERS: ReadonlySet<string> = new Set(['ANY', 'SOME', 'ALL']);
 const COMPARISONS: ReadonlySet<string> = new Set(['=', '<', '>', '<>', '!=', '<=', '>=']);
@@ -25,7 +26,6 @@ export type Lists = {
  * @returns undefined where no parameter is such a list, or what it is compared with is more than a value
  */
 export function anyLists(sql: string): Lists | undefined {
-  if (sql.length > TEXT_MAX || !MAY_HAVE.test(sql)) return undefined;
   const tokens = tokensOf(sql);
   if (tokens === undefined) return undefined;
   const text = new CallText(sql, tokens);

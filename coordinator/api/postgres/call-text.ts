@@ -196,24 +196,19 @@ export class CallText {
         const word = this.word(open - 1);
         if (BEHIND_CALLS.has(word)) return undefined;
         if (this.name(open - 1) === '' || NO_CALLS.has(word)) return open;
-        return this.#beginOfName(open - 1);
+        at = open - 1;
+      } else {
+        const kind = this.#tokens[at]?.kind;
+        if (kind === 'string')
+          return ['JSON', 'JSONB'].includes(this.word(at - 1)) && !this.isCastTo(at - 1) ? at - 1 : at;
+        if (kind === 'parameter') return at;
+        if (this.name(at) === '' || BEHIND_CALLS.has(this.word(at)) || NO_CALLS.has(this.word(at))) return undefined;
       }
-      const kind = this.#tokens[at]?.kind;
-      if (kind === 'string')
-        return ['JSON', 'JSONB'].includes(this.word(at - 1)) && !this.isCastTo(at - 1) ? at - 1 : at;
-      if (kind === 'parameter') return at;
-      if (this.name(at) === '' || BEHIND_CALLS.has(this.word(at)) || NO_CALLS.has(this.word(at))) return undefined;
-      return this.#beginOfName(at);
+      while (this.symbol(at - 1) === '.' && this.name(at - 2) !== '') at -= 2;
+      if (this.symbol(at - 1) !== '.') return at;
+      // The name is a member of another value: `f(x).a`.
+      at -= 2;
     }
-  }
-
-  #beginOfName(at: number): number | undefined {
-    let begin = at;
-    while (this.symbol(begin - 1) === '.') {
-      if (this.name(begin - 2) === '') return this.beginOfValue(begin - 2);
-      begin -= 2;
-    }
-    return begin;
   }
 
   /** The token before `::`, when a type that is cast to ends at a token. */

@@ -8,7 +8,6 @@ import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 import type { MessageStatement } from './message-statement.ts';
 import { Portals } from './portals.ts';
-import { anyLists } from './any-lists.ts';
 import { castParameters, castTypes } from './cast-parameters.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
@@ -145,7 +144,7 @@ export class Extended {
 
   /** The types of parameters, with those of lists that nobody has declared (`anyLists`). @param types empty: unknown */
   async #withTypesOfLists(sql: string, types: readonly string[]): Promise<readonly string[]> {
-    const lists = anyLists(sql);
+    const lists = await this.#statements.texts.anyLists(sql);
     const unknown = (lists?.numbers ?? []).filter((i) => !types[i]);
     if (lists === undefined || unknown.length === 0) return types;
     try {

@@ -159,3 +159,8 @@ test('calls within calls are written in linear time', () => {
   const sql = `SELECT ${'jsonb_agg('.repeat(deep)}1${')'.repeat(deep)}`;
   expect(readDriverLiterals(sql).text).toBe(`SELECT ${'to_json(list('.repeat(deep)}1${'))'.repeat(deep)} AS jsonb_agg`);
 });
+
+test('the part of a value of 20,000 members is taken', () => {
+  const value = `${'a[1].'.repeat(20_000)}b`;
+  expect(readDriverLiterals(`SELECT ${value} -> 'x'`).text).toBe(`SELECT (${value} -> 'x')`);
+});

@@ -1,6 +1,7 @@
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { sizedWork } from '#shared/thread/sized-work.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
+import { anyLists, type Lists } from './any-lists.ts';
 import { readCopy, type CopyStatement } from './copy-statement.ts';
 import { driverLiterals } from './driver-literals.ts';
 import { splitStatements, type PartOfText } from './split-statements.ts';
@@ -25,8 +26,10 @@ export function readCopyText(sql: string): ReadCopy {
 
 export const splitText = (text: string): readonly PartOfText[] => splitStatements(text);
 export const literalsOf = (sql: string): readonly ParameterEdit[] => driverLiterals(sql);
+export const listsOfAny = (sql: string): Lists | undefined => anyLists(sql);
 
 const MODULE = new URL('./read-texts-in-thread.ts', import.meta.url);
 export const READ_COPY = sizedWork(readCopyText, MODULE, 'readCopyOfText');
 export const SPLIT_TEXT = sizedWork(splitText, MODULE, 'splitLongText');
 export const DRIVER_LITERALS = sizedWork(literalsOf, MODULE, 'literalsOfText');
+export const ANY_LISTS = sizedWork(listsOfAny, MODULE, 'listsOfText');

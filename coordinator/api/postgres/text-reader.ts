@@ -4,10 +4,11 @@ import type { SizedWork } from '#shared/thread/sized-work.ts';
 import type { ClientTexts } from '../../client-texts.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import type { DerivedText } from '../../statement/derived-text.ts';
+import { mayHaveLists, type Lists } from './any-lists.ts';
 import type { CopyStatement } from './copy-statement.ts';
 import { mayHaveLiterals, withDriverLiterals } from './driver-literals.ts';
 import type { MessageStatement } from './message-statement.ts';
-import { DRIVER_LITERALS, READ_COPY, SPLIT_TEXT } from './read-texts.ts';
+import { ANY_LISTS, DRIVER_LITERALS, READ_COPY, SPLIT_TEXT } from './read-texts.ts';
 import type { PartOfText } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
 
@@ -48,6 +49,11 @@ export class TextReader {
       sql,
       more.length === 0 ? edits : [...edits, ...more].toSorted((a, b) => a.start - b.start),
     );
+  }
+
+  /** The lists of a statement that nobody has declared. @throws SkeinError */
+  async anyLists(sql: string): Promise<Lists | undefined> {
+    return mayHaveLists(sql) ? this.#read(ANY_LISTS, sql) : undefined;
   }
 
   /** @throws StatementError */

@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | 'cli', string>> = {
   shared: `
     must memory-uses retry
-    cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
+    cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted plain-text default-catalog rfc3339 print-count process-usage
     release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `

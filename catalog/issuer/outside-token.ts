@@ -1,5 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
 import { SkeinError } from '#shared/error.ts';
+import { isPlainText } from '#shared/plain-text.ts';
 import { OUTSIDE_ALGORITHMS } from './discovery.ts';
 import type { Issuers } from './issuers.ts';
 
@@ -21,16 +22,8 @@ export type ShownToken = {
   readonly keyId: string | undefined;
 };
 
-// oxlint-disable-next-line no-control-regex -- no name holds any of these
-const CONTROL = /[\u0000-\u001F\u007F]/;
-
-/** A text that names somebody or something, as `sub` does. Halves of characters are all stored as one sign: two such names would be one. */
-export const isSubject = (text: unknown): text is string =>
-  typeof text === 'string' &&
-  text !== '' &&
-  text.length <= NAME_LENGTH_MAX &&
-  text.isWellFormed() &&
-  !CONTROL.test(text);
+/** A text that names somebody or something, as `sub` does. */
+export const isSubject = (text: unknown): text is string => isPlainText(text, NAME_LENGTH_MAX);
 
 /** @returns undefined for a text that is no token */
 export function shownToken(token: string): ShownToken | undefined {

@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import { isPlainText } from '#shared/plain-text.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import {
   administratorsAmong,
@@ -27,15 +28,7 @@ const GROUP_LENGTH_MAX = 255;
 const GROUPS_MAX = 1_000;
 /** Groups, or members of one, that a row of the audit log names. */
 export const NAMED_MAX = 100;
-// oxlint-disable-next-line no-control-regex -- no name of a group holds any of these
-const CONTROL = /[\u0000-\u001F\u007F]/;
-
-export const isGroupName = (name: unknown): name is string =>
-  typeof name === 'string' &&
-  name !== '' &&
-  name.length <= GROUP_LENGTH_MAX &&
-  name.isWellFormed() &&
-  !CONTROL.test(name);
+export const isGroupName = (name: unknown): name is string => isPlainText(name, GROUP_LENGTH_MAX);
 
 /**
  * `GRANT | REVOKE ROLE r TO | FROM GROUP`: a role for all who are in a group, now and later. tenant_admin is given only WITH ADMINISTRATION, by

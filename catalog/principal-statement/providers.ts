@@ -5,6 +5,7 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requirePrincipalAction, type Rights } from '../authorization/decide-principal.ts';
 import { isPlainHttps, type Discovery } from '../issuer/discovery.ts';
 import { principalId } from '#shared/id.ts';
+import { holdsControl } from '#shared/plain-text.ts';
 import { givesRoles } from '../store/postgres/group-store.ts';
 import { hasActiveAdmin } from '../store/postgres/principal-record-store.ts';
 import {
@@ -31,9 +32,6 @@ const CLAIM_LENGTH_MAX = 200;
 const SECRET_LENGTH_MAX = 1_024;
 /** Names of hosts, as they stand behind the `@` of an address. */
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
-// oxlint-disable-next-line no-control-regex -- no value of a setting holds any of these
-const CONTROL = /[\u0000-\u001F\u007F]/;
-
 type Settings = Omit<RequestOf<'alter_provider'>, 'kind' | 'name'>;
 
 /** @throws PROVIDER_NOT_FOUND */
@@ -111,7 +109,7 @@ function checkSettings(call: Call, tenant: string, input: Settings): void {
   if (audiences !== undefined) {
     if (audiences.length === 0) refuse('AUDIENCES names no audience');
     for (const audience of audiences) {
-      if (audience.length > AUDIENCE_LENGTH_MAX || CONTROL.test(audience)) refuse('not an audience');
+      if (audience.length > AUDIENCE_LENGTH_MAX || holdsControl(audience)) refuse('not an audience');
       if (!isAudienceOf(tenant, audience, call.context.config['catalog.outside_audiences'])) {
         refuse(
           `the audience ${audience} is not this organisation's: use skein:${tenant}, or one that the operator allows in catalog.outside_audiences`,
@@ -125,14 +123,14 @@ function checkSettings(call: Call, tenant: string, input: Settings): void {
   }
   for (const key of ['usernameClaim', 'emailClaim', 'groupsClaim'] as const) {
     const claim = input[key];
-    if (claim !== undefined && (claim === '' || claim.length > CLAIM_LENGTH_MAX || CONTROL.test(claim))) {
+    if (claim !== undefined && (claim === '' || claim.length > CLAIM_LENGTH_MAX || holdsControl(claim))) {
       refuse('the name of a claim has 1 to 200 characters');
     }
   }
   if ((clientSecret ?? '').length > SECRET_LENGTH_MAX)
     refuse(`CLIENT_SECRET has at most ${SECRET_LENGTH_MAX} characters`);
   for (const text of [clientId, label]) {
-    if (text === '' || (text ?? '').length > AUDIENCE_LENGTH_MAX || CONTROL.test(text ?? '')) {
+    if (text === '' || (text ?? '').length > AUDIENCE_LENGTH_MAX || holdsControl(text ?? '')) {
       refuse(`CLIENT_ID and LABEL have 1 to ${AUDIENCE_LENGTH_MAX} characters`);
     }
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isUuid } from '#shared/id.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { isPlainText } from '#shared/plain-text.ts';
 import { dropping } from '../principal-statement/drop-user.ts';
 import { partyOf, type Recording } from '../principal-statement/change.ts';
 import { moveUser, requireAdminLeft } from '../principal-statement/move-user.ts';
@@ -59,15 +60,7 @@ const refuse = (message: string): never => {
   throw new ScimError(400, message, { type: 'invalidValue' });
 };
 
-// oxlint-disable-next-line no-control-regex -- no such text holds any of these
-const CONTROL = /[\u0000-\u001F\u007F]/;
-
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  value !== '' &&
-  value.length <= TEXT_LENGTH_MAX &&
-  value.isWellFormed() &&
-  !CONTROL.test(value);
+const isText = (value: unknown): value is string => isPlainText(value, TEXT_LENGTH_MAX);
 
 /**
  * Reads a user of a body. Entra writes `active` as a text. @param before what it is where the body does not say it: nobody is let back by what was

@@ -36,13 +36,13 @@ export async function takeStep(tx: Tx, principal: PrincipalId, step: number, now
   return numUpdatedRows > 0n;
 }
 
-/**
- * The one who may be signing in as a user, as SQL over the row `principal`: the maker of an identity provider that signs him in, where he was no
- * tenant_admin, or else the giver of his password.
- */
-export const GIVER = sql`coalesce((select i.created_by from catalog.principal_identity n
+/** The maker of an identity provider that signs a user in, as SQL over the row `principal`, where he was no tenant_admin: its issuer may be his own. */
+export const MAKER_OF_PROVIDER = sql<string | null>`(select i.created_by from catalog.principal_identity n
   join catalog.identity_provider i on i.id = n.provider_id
-  where n.principal_id = principal.id and not i.by_admin limit 1), password_set_by)`;
+  where n.principal_id = principal.id and not i.by_admin limit 1)`;
+
+/** The one who may be signing in as a user: such a maker, or else the giver of his password. */
+export const GIVER = sql`coalesce(${MAKER_OF_PROVIDER}, password_set_by)`;
 
 /** Makes the authenticator of a user, in the place of the one before. Who may have made it in the user's name is kept with it. */
 export async function putAuthenticator(

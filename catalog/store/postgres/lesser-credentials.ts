@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { PrincipalId } from '#shared/id.ts';
-import { deleteFactors, type FactorKind } from './factor-store.ts';
+import { deleteFactors, MAKER_OF_PROVIDER, type FactorKind } from './factor-store.ts';
 import { setGroups } from './group-store.ts';
 import { raiseSessionEpoch, TENANT_ADMIN } from './principal-store.ts';
 import { forgetScimUser } from './scim-store.ts';
@@ -184,17 +184,10 @@ export async function giverOfKeys(tx: Tx, owner: PrincipalId): Promise<string | 
   return row?.created_by ?? null;
 }
 
-/** The maker of an identity provider that signs the user in, where he was no tenant_admin: its issuer may be his own; null: there is none. */
+/** The maker of an identity provider that signs the user in, where he was no tenant_admin; null: there is none. */
 export async function giverOfIdentities(tx: Tx, owner: PrincipalId): Promise<string | null> {
-  const row = await tx
-    .selectFrom('principal_identity as d')
-    .innerJoin('identity_provider as i', 'i.id', 'd.provider_id')
-    .select('i.created_by')
-    .where('d.principal_id', '=', owner)
-    .where('i.by_admin', '=', false)
-    .limit(1)
-    .executeTakeFirst();
-  return row?.created_by ?? null;
+  const query = tx.selectFrom('principal').select(MAKER_OF_PROVIDER.as('maker')).where('id', '=', owner);
+  return (await query.executeTakeFirst())?.maker ?? null;
 }
 
 /** Whether this principal may grant in its tenant now, as seen by the owner of a credential. */

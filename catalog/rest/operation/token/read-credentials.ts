@@ -1,5 +1,6 @@
+import { holdsControl } from '#shared/plain-text.ts';
 import { invalidClient, OAuthError } from './oauth-error.ts';
-import { holdsControl, type TokenForm } from './token-form.ts';
+import type { TokenForm } from './token-form.ts';
 
 /** The credentials that a token request presents. */
 export type Credentials =

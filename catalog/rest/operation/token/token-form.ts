@@ -1,3 +1,4 @@
+import { holdsControl } from '#shared/plain-text.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** The parameters of a token request, each once and not empty. */
@@ -5,12 +6,6 @@ export type TokenForm = Readonly<Record<string, string | undefined>>;
 
 /** Parameters that may be given several times (RFC 8693, 2.1). They name services; there is only one, so they are ignored. */
 const UNREAD = new Set(['audience', 'resource']);
-// oxlint-disable-next-line no-control-regex -- it is what is looked for
-const CONTROL = /[\u0000-\u001F\u007F]/;
-
-/** Whether a text has a character that no credential has, and that Postgres may store nowhere. */
-export const holdsControl = (text: string): boolean => CONTROL.test(text);
-
 /**
  * Reads `application/x-www-form-urlencoded` strictly. A parameter without a value counts as absent (RFC 6749, 3.2); a repeated parameter, a
  * broken escape or a control character is an error.

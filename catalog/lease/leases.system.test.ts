@@ -19,12 +19,14 @@ import { signInTerminal } from '#test/support/sign-in-terminal.ts';
 /** So long that a change that has not waited is told apart on any machine. */
 const LEASE_MS = 2_000;
 const UNSEEN_MS = 30;
+/** So short that background work looks for something to do many times during a lease. */
+const BACKGROUND_MS = 50;
 
 let catalog: TestCatalog;
 /** On the same database. */
 let second: RunningCatalog;
 beforeAll(async () => {
-  catalog = await startTestCatalog({ 'catalog.cache_lease': LEASE_MS });
+  catalog = await startTestCatalog({ 'catalog.cache_lease': LEASE_MS, 'catalog.background_interval': BACKGROUND_MS });
   second = await startCatalog(catalog.config, silentLogger);
 });
 afterAll(async () => {
@@ -245,6 +247,14 @@ test('what changes no answer waits for nobody', async () => {
   await catalog.mint();
   const refused = await rest('POST', NS, { namespace: ['default'] })();
   expect(refused).toBe(409);
+  expect(coordinator.changes).toBe(before);
+});
+
+test('background work that finds nothing to do is no change', async () => {
+  using coordinator = new Coordinator(catalog.running.internalAddress);
+  await coordinator.renew();
+  const before = coordinator.changes;
+  await sleep(LEASE_MS / 2);
   expect(coordinator.changes).toBe(before);
 });
 

@@ -12,6 +12,9 @@ import {
 const CHANGES =
   /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|role|role_grant|group_role|group_member|privilege_grant|catalog|namespace|iceberg_table|iceberg_view|policy|policy_mapping|policy_binding)\b/i;
 
+/** Such a statement by itself, whose number of rows says whether it has changed anything. */
+const CHANGES_ITSELF = /^\s*(?:insert|update|delete)\b/i;
+
 /**
  * Postgres, where whoever has changed something that a coordinator may have been told gets its connection back first, and goes on when
  * `settle` has resolved: it holds no lock and no connection meanwhile, and has not said yet that the change is made.
@@ -85,9 +88,14 @@ class ObservedConnection implements DatabaseConnection {
     this.inner = inner;
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const hadChanged = this.hasChanged;
+    // Before its answer, which may be lost after the change was made.
     this.hasChanged ||= CHANGES.test(query.sql);
-    return this.inner.executeQuery(query);
+    const result = await this.inner.executeQuery<R>(query);
+    // Background work looks every few seconds by an UPDATE that takes what is due, and mostly finds nothing.
+    if (result.numAffectedRows === 0n && CHANGES_ITSELF.test(query.sql)) this.hasChanged = hadChanged;
+    return result;
   }
 
   streamQuery<R>(query: CompiledQuery, chunkSize?: number): AsyncIterableIterator<QueryResult<R>> {

@@ -5,6 +5,7 @@ import type { FindLoadsRequest } from '#proto/generated/skein/catalog/v1/FindLoa
 import type { ListTablesRequest } from '#proto/generated/skein/catalog/v1/ListTablesRequest.ts';
 import type { OpenStageRequest } from '#proto/generated/skein/catalog/v1/OpenStageRequest.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
+import type { SignInReply } from '#proto/generated/skein/catalog/v1/SignInReply.ts';
 import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequest.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fromPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -124,9 +125,7 @@ export async function startInternalServer(
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
-    SignIn: unary(context, COORDINATOR, (_context, request: SignInRequest) =>
-      forAddress(request.address, () => signIn(context, request)),
-    ),
+    SignIn: unary(context, COORDINATOR, signInOfAddress),
     RedeemCode: unary(context, COORDINATOR, redeemCodeCall),
     RenewSignIn: unary(context, COORDINATOR, renewSignInCall),
     RevokeSignIn: unary(context, COORDINATOR, revokeSignInCall),
@@ -143,6 +142,9 @@ export async function startInternalServer(
   const bound = await context.security.listen(server, host, config['catalog.internal_port']);
   return { address: `${host}:${bound.port}`, close: () => bound.close() };
 }
+
+const signInOfAddress: Unary<SignInRequest, SignInReply> = (context, request) =>
+  forAddress(request.address, () => signIn(context, request));
 
 /** The calls of `skein admin` and `skein token`. */
 const operatorCalls = (context: CatalogContext) =>

@@ -163,9 +163,13 @@ test.runIf(process.env['TEST_BUCKET_STORE'] !== 'adls')(
     const [part] = (begun?.['parts'] ?? []) as readonly SignedUrl[];
     expect(await put({ url: part?.url ?? '' }, bytes)).toBe(true);
     const parts = [{ part_number: 1, etag: createHash('md5').update(bytes).digest('hex') }];
-    expect(await post('presign/multipart/complete', { ...named, upload_id: begun?.['upload_id'], parts })).toBeDefined();
+    expect(
+      await post('presign/multipart/complete', { ...named, upload_id: begun?.['upload_id'], parts }),
+    ).toBeDefined();
     await expect.poll(faulty.store.openUploads, { timeout: patience(30_000), interval: 200 }).toBe(0);
-    expect((await cluster.sql('LIST @cloud.f.brief')).map(([path, size]) => [path, size])).toEqual([['twice.bin', PART]]);
+    expect((await cluster.sql('LIST @cloud.f.brief')).map(([path, size]) => [path, size])).toEqual([
+      ['twice.bin', PART],
+    ]);
   },
   200_000,
 );

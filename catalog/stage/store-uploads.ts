@@ -40,7 +40,7 @@ export async function abortAtStore({ store: { db }, storages }: Parts, upload: E
   if (!isInBucket(location)) return;
   const { uploads, target } = await uploadsAt(storages, upload);
   if (storeUploadId !== null) return uploads.abort(target, storeUploadId);
-  // What came through the coordinator is objects, which may have been uploads of its own.
+  // The parts that came through the coordinator are objects, which may have been uploads of its own.
   await (await storages.open(location)).abortUploads(uploadFolder(location, id), id);
   if (!inParts) return;
   // Nobody has kept the id (`keepLostUpload`, or a process that died): it is an upload of its object, older than this one's end, that nobody knows.

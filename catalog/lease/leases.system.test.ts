@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { Lease } from '#proto/generated/skein/catalog/v1/Lease.ts';
+import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
@@ -15,9 +16,10 @@ import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/c
 import { PageVisitor } from '#test/support/page-visitor.ts';
 import { PASSWORD, statementRunner } from '#test/support/run-statements.ts';
 import { signInTerminal } from '#test/support/sign-in-terminal.ts';
+import { machineSlowness } from '#test/support/run/machine-speed.ts';
 
 /** So long that a change that has not waited is told apart on any machine. */
-const LEASE_MS = 2_000;
+const LEASE_MS = Math.min(CACHE_LEASE_MS_MAX, Math.round(2_000 * machineSlowness()));
 const UNSEEN_MS = 30;
 /** So short that background work looks for something to do many times during a lease. */
 const BACKGROUND_MS = 50;

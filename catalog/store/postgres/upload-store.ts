@@ -75,13 +75,13 @@ export async function keepLostUpload(db: Database, id: string): Promise<void> {
     .expression((from) =>
       from
         .selectFrom('stage_upload')
-        .select(({ lit }) => [
+        .select((row) => [
           sql<string>`gen_random_uuid()`.as('lost_id'),
           'stage_id',
           'path',
           'part_bytes',
           'expires_at',
-          lit(true).as('ended'),
+          row.lit(true).as('ended'),
         ])
         .where('id', '=', id),
     )

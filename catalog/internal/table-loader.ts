@@ -14,6 +14,7 @@ import type { Securable } from '../authorization/securable.ts';
 import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 import type { CatalogContext } from '../context.ts';
 import { CLOSED_MAX, readableRoots } from '../policy/readable-roots.ts';
+import { forEverybody } from '../store/postgres/on-behalf-of.ts';
 import { closedFolders } from '../store/postgres/folder-claims.ts';
 import { policiesOf, toPolicyMessage, type PolicyFact } from '../store/postgres/policy-facts.ts';
 import { LEVEL_SEPARATOR, splitPath } from '../metadata/object-name.ts';
@@ -176,7 +177,7 @@ export class TableLoader {
   #pump(): void {
     while (this.#running < STATEMENTS_MAX && this.#waiting.length > 0) {
       this.#running += 1;
-      void this.#runBatch(this.#nextBatch()).finally(() => {
+      void forEverybody(() => this.#runBatch(this.#nextBatch())).finally(() => {
         this.#running -= 1;
         this.#pump();
       });

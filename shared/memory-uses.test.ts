@@ -25,11 +25,13 @@ test('docs/performance.md lists each memory, and no other', () => {
   const named = SOURCES.flatMap(({ text }) => [...text.matchAll(/\bmemoryUses\('(\w+)'\)/g)]);
   // The kinds of `statement_${kind}`.
   const kinds = SOURCES.flatMap(({ text }) => [...text.matchAll(/^\s+\w+: memory\('(\w+)'\)/gm)]);
-  const names = [...named.map(([, name]) => name), ...kinds.map(([, kind]) => `statement_${kind}`)];
+  const names = [...named.map(([, name = '']) => name), ...kinds.map(([, kind]) => `statement_${kind}`)];
   const page = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
   const [, table = ''] = page.split('### Every memory that exists for speed');
   const rows = table.split('\n').filter((line) => line.startsWith('| `'));
-  const listed = rows.flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]).map(([, name]) => name);
+  const listed = rows
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)])
+    .map(([, name = '']) => name);
   expect(listed.toSorted()).toEqual([...new Set([...names, 'memory'])].toSorted());
 });
 

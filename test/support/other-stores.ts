@@ -32,7 +32,7 @@ export type OtherStore = AsyncDisposable & {
   /** Ends the store's process, or stops it where a killed one would forget objects; `start` brings it back. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Objects of which parts have come that nobody has made an object or ended. */
+  /** Uploads that nobody has made an object or ended, as far as the store can list them: those of Azure, and resumable ones of Google, have parts. */
   openUploads(): Promise<number>;
   /**
    * An upload of Skein's that is not to be an object is ended by Skein, which finds that of a writer that has died, too; by its writer alone; or by

@@ -9,19 +9,12 @@ import {
 } from 'kysely';
 
 /**
- * The tables of which coordinators are told: those that the resolving of names reads, those of principals and their rights, and those whose
- * rows take rows of such a table with them. `folder_claim` is left out, which every key that is given changes: folders are closed
- * by changes of tables and bindings alone.
+ * A statement that changes what a coordinator may have been told: a row that the resolving of names reads, a principal or its rights, or a row
+ * that takes such rows with it. `folder_claim` is left out, which every key that is given changes: folders are closed by changes of
+ * tables and bindings alone.
  */
-const TOLD = [
-  ...['tenant', 'catalog', 'namespace', 'iceberg_table', 'iceberg_view', 'table_source'],
-  ...['policy', 'policy_mapping', 'policy_binding'],
-  ...['principal', 'role', 'role_grant', 'privilege_grant', 'identity_provider', 'group_role', 'group_member'],
-];
-const CHANGES = new RegExp(
-  `\\b(?:insert\\s+into|update|delete\\s+from)\\s+"?catalog"?\\."?(?:${TOLD.join('|')})\\b`,
-  'i',
-);
+const CHANGES =
+  /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|role|role_grant|identity_provider|group_role|group_member|privilege_grant|catalog|namespace|iceberg_table|iceberg_view|table_source|policy|policy_mapping|policy_binding)\b/i;
 
 /** Whether a statement changes what a coordinator may have been told. */
 export const changesAnswers = (text: string): boolean => CHANGES.test(text);

@@ -29,7 +29,7 @@ export function blockUploads(credential: AdlsCredential): ClientUploads {
   const abort = ({ coming }: UploadTarget): Promise<void> => removeBlobs(client, [coming]);
   return {
     // Blocks need no beginning: they have the name of the upload.
-    begin: (_target, writeId) => Promise.resolve(writeId),
+    begin: (_target, writeId) => Promise.resolve({ id: writeId, mayHaveLost: false }),
     parts: (target, uploadId) =>
       at(target, async () => {
         const parts = await listBlocks(client, target.coming, uploadId);

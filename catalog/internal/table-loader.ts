@@ -48,7 +48,7 @@ type FoundRow = {
  * for where there is no table. Every query runs this statement: it is prepared once per connection, and it does not return metadata that
  * the caller already has.
  */
-const RESOLVE = `
+export const RESOLVE = `
   select c.name as catalog, c.roots, n.path, u.id is not null as is_view,
     coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
     coalesce(t.id, u.id) as id, coalesce(t.oid, u.oid)::double precision as oid, coalesce(t.version, u.version) as version, t.bytes,

@@ -241,6 +241,32 @@ test('an answer that is given again waits as the first one did', async () => {
   await waitsFor(coordinator, create);
 });
 
+test('the end of a provider takes the roles that its groups give, also to those who have not signed in by it: it waits', async () => {
+  const { createUser, run } = statementRunner(catalog);
+  await createUser('grouped');
+  await run('admin', { kind: 'create_role', name: 'grouped_role', ifNotExists: false, scope: 'table:read' });
+  await catalog.sql(`
+    with made as (
+      insert into catalog.identity_provider (id, tenant_id, name, issuer, audiences, username_claim, email_claim, groups_claim, provision, domains, enabled, by_admin, created_by, created_at)
+      select gen_random_uuid(), tenant_id, 'leased', 'https://issuer.example', '{a}', 'u', 'e', 'g', 'NONE', '{}', true, true, id, now()
+      from catalog.principal where username = 'admin'
+      returning id, tenant_id)
+    insert into catalog.group_role (provider_id, group_name, role_id, with_administration, granted_at)
+    select made.id, 'all', r.id, false, now() from made join catalog.role r on r.tenant_id = made.tenant_id and r.name = 'grouped_role'`);
+  await catalog.sql(`
+    insert into catalog.group_member (provider_id, group_name, principal_id)
+    select g.provider_id, g.group_name, p.id from catalog.group_role g, catalog.principal p where p.username = 'grouped'`);
+  const rolesOf = (): Promise<readonly object[]> =>
+    catalog.sql(`select roles from catalog.principal where username = 'grouped'`);
+  expect(await rolesOf()).toEqual([{ roles: ['grouped_role'] }]);
+  using coordinator = new Coordinator(catalog.running.internalAddress);
+  await waitsFor(coordinator, async () => {
+    await run('admin', { kind: 'drop_provider', name: 'leased', ifExists: false });
+    return 200;
+  });
+  expect(await rolesOf()).toEqual([{ roles: [] }]);
+});
+
 test('what changes no answer waits for nobody', async () => {
   using coordinator = new Coordinator(catalog.running.internalAddress);
   await coordinator.renew();

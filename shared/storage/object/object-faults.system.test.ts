@@ -74,7 +74,7 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
       const [name, other] = ['0c3e5c9a-9a53-4a6f-8f66-2f1d4a1f0001', '0c3e5c9a-9a53-4a6f-8f66-2f1d4a1f0002'];
       const never = async function* (): AsyncGenerator<Buffer> {
         yield* inChunks(randomBytes(20 * 2 ** 20), 2 ** 20);
-        await new Promise(() => undefined);
+        await Promise.withResolvers<void>().promise;
       };
       for (const one of [name, other]) void storage.writeStream(at(`left/${one}/large`), never());
       await expect.poll(store.openUploads, { timeout: 30_000 }).toBe(2);

@@ -6,6 +6,7 @@ import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The laws of `s3-faults.system.test.ts`, over the other stores. */
 
@@ -77,7 +78,7 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
         await Promise.withResolvers<void>().promise;
       };
       for (const one of [name, other]) void storage.writeStream(at(`left/${one}/large`), never());
-      await expect.poll(store.openUploads, { timeout: 30_000 }).toBe(2);
+      await expect.poll(() => store.openUploads(), { timeout: patience(30_000) }).toBe(2);
       await storage.write(at(`left/${name}/empty`), Buffer.alloc(0));
       expect(await storage.abortUploads(at('left'), name)).toBe(1);
       expect(await store.openUploads()).toBe(1);

@@ -146,9 +146,7 @@ async function requireNothingHalf(): Promise<void> {
   const left = async (): Promise<readonly string[]> =>
     (await faulty.objects()).filter((one) => one.includes('.uploads'));
   await expect.poll(left, { timeout: patience(150_000), interval: 500 }).toEqual([]);
-  if (faulty.store.endsUploads !== 'store') {
-    await expect.poll(faulty.store.openUploads, { timeout: patience(150_000), interval: 500 }).toBe(0);
-  }
+  await expect.poll(faulty.store.openUploads, { timeout: patience(150_000), interval: 500 }).toBe(0);
 }
 
 test.runIf(process.env['TEST_BUCKET_STORE'] !== 'adls')(

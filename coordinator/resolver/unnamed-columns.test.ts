@@ -24,6 +24,11 @@ test.each([
     ['(SELECT EXISTS (FROM t) FROM u)', 'EXISTS (FROM t)', '[(SELECT a FROM t)][1]'],
   ],
   ['SELECT (SELECT a FROM t ORDER BY ALL)', ['(SELECT a FROM t ORDER BY ALL)']],
+  [
+    'SELECT unnest([(SELECT a FROM t)]), unnest((SELECT b FROM t)) + 1, unnest(range((SELECT 2 FROM t)))',
+    ['unnest([(SELECT a FROM t)])', 'unnest((SELECT b FROM t)) + 1', 'unnest(range((SELECT 2 FROM t)))'],
+  ],
+  ['SELECT unnest((SELECT s FROM t)), unnest([(SELECT s FROM t)], recursive := true)', []],
   ['FROM t SELECT max(a) AS "from", (SELECT a FROM t)', ['(SELECT a FROM t)']],
   ['SELECT x FROM (SELECT (SELECT a FROM t)) AS q(x)', ['(SELECT a FROM t)']],
   ['WITH c AS (SELECT (SELECT a FROM t)) FROM c', ['(SELECT a FROM t)']],

@@ -290,7 +290,7 @@ const PLAIN: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '
 function compared(node: Node, type: string | null, place: WritePlace): Sql {
   const written = writeExpression(node, place);
   if (type === null || constantText(node) === undefined) return written.sql;
-  return type.startsWith('reg') || type.startsWith('_')
+  return type.startsWith('reg') || type.startsWith('_') || type === 'oid'
     ? castAs(type, { node, write: () => written }, place).sql
     : written.sql;
 }

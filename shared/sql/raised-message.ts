@@ -12,6 +12,7 @@ const CODES: readonly (readonly [ErrorCode, RegExp])[] = [
   ['SCHEMA_NOT_FOUND', /^schema "[^]*" does not exist$/],
   ['TYPE_NOT_FOUND', /^(?:type|role|collation|text search (?:configuration|dictionary)) "[^]*" does not exist$/],
   ['INVALID_ARGUMENT', /^unrecognized privilege type: "/],
+  ['NOT_SUPPORTED', /^(?:to_char|format|jsonb) of [^]* is not served$/],
 ];
 
 /** The code of such a message; undefined for any other. A statement that raises the same text by itself has the same code. */

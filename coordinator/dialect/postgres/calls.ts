@@ -1,7 +1,8 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { constantText, numberNamed } from './casts.ts';
+import { numberNamed } from './casts.ts';
+import { constantText } from './constant-text.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
 import { numberOfText } from './object-names.ts';
 import { join, form, words, type Sql } from './parts.ts';

@@ -3,11 +3,12 @@ import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
 import { missingObject } from '#shared/sql/raised-message.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { constantText, TEXTS } from './constant-text.ts';
 import { nameOf, numbered, numberOfText } from './object-names.ts';
 import { constantNumber, constantOid, textOfOid } from './oids.ts';
 import { at, form, words, type Sql } from './parts.ts';
 import type { WritePlace, Typed } from './scope.ts';
-import { namesIn, nodeOf, nodesOf, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
+import { namesIn, nodesOf, objectIn, locationIn, unknownName, type Node } from './tree.ts';
 import { duckDbType, isNumbered } from '../../binding/pg-types.ts';
 
 /** A type as a statement names it, with its modifiers. */
@@ -24,18 +25,6 @@ export function typeNamed(of: JsonObject): NamedType {
   const modifiers = nodesOf(of['typmods']).map((one) => Number(objectIn(one.of, 'ival')?.['ival'] ?? 0));
   return { name: full, modifiers };
 }
-
-/** The text of a constant, or of one that is cast to a text. */
-export function constantText(node: Node): string | undefined {
-  if (node.kind === 'TypeCast') {
-    const type = namesIn(objectIn(node.of, 'typeName')?.['names']).at(-1) ?? '';
-    return TEXTS.has(type) ? constantText(nodeOf(node.of['arg'])) : undefined;
-  }
-  const value = node.kind === 'A_Const' ? objectIn(node.of, 'sval') : undefined;
-  return value === undefined ? undefined : textIn(value, 'sval');
-}
-
-const TEXTS: ReadonlySet<string> = new Set(['text', 'name', 'varchar', 'bpchar', 'unknown', 'cstring']);
 
 type Casted = { readonly node: Node; readonly write: () => Typed };
 
@@ -72,16 +61,18 @@ export const vectorText = (of: Sql): Sql => form`array_to_string(CAST(${of} AS V
 /** `{r,p}` as a list of DuckDB. */
 function listOf(constant: string, type: string, node: Node): Sql {
   const element = (text: string): string => quoteLiteral(type === '_oid' ? textOfOid(text, node) : text);
+  const values = elementsOf(constant).map((text) => (text === null ? 'NULL' : element(text)));
+  return form`CAST([${values.join(', ')}] AS ${duckDbType(type) ?? ''})`;
+}
+
+/** The elements of the text of a list; null = NULL. */
+export function elementsOf(constant: string): readonly (string | null)[] {
   const inner = constant.trim().replace(/^\{/, '').replace(/\}$/, '');
   const items = inner === '' ? [] : [...inner.matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)];
-  const values = items.map(([, quoted, plain = '']) =>
-    quoted === undefined
-      ? plain.trim() === 'NULL'
-        ? 'NULL'
-        : element(plain.trim())
-      : element(quoted.replaceAll(/\\(.)/g, '$1')),
-  );
-  return form`CAST([${values.join(', ')}] AS ${duckDbType(type) ?? ''})`;
+  return items.map(([, quoted, plain = '']) => {
+    if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
+    return plain.trim() === 'NULL' ? null : plain.trim();
+  });
 }
 
 /** The number of an object that a constant names: `pg_class`, `s."T"`, `16390`. The query fails where there is none. */

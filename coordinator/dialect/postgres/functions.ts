@@ -124,7 +124,10 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
       (SELECT 1 FROM pg_catalog.pg_get_keywords AS _k WHERE _k.word = $1 AND _k.catcode <> 'U')
       THEN $1 ELSE '"' || replace($1, '"', '""') || '"' END)`,
   ),
-  quote_literal: whenThere('text', `('''' || replace(CAST($1 AS VARCHAR), '''', '''''') || '''')`),
+  quote_literal: whenThere(
+    'text',
+    `(CASE WHEN contains(CAST($1 AS VARCHAR), '\\') THEN 'E' ELSE '' END || '''' || replace(replace(CAST($1 AS VARCHAR), '''', ''''''), '\\', '\\\\') || '''')`,
+  ),
   pg_size_pretty: one('text', 'pg_size_pretty(CAST($1 AS BIGINT))'),
   array_upper: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),
   array_length: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),

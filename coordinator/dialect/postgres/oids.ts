@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { constantText } from './casts.ts';
+import { constantText } from './constant-text.ts';
 import { locationIn, objectIn, textIn, type Node } from './tree.ts';
 
 const OIDS = 2n ** 32n;
@@ -19,11 +19,11 @@ export function constantOid(node: Node): bigint | undefined {
   return number === undefined ? undefined : inRange(number, node, 'OID out of range');
 }
 
-/** As `constantOid`, of a type that names an object: digits alone are its number. A text is the name even then. */
+/** As `constantOid`, of a type that names an object: digits alone are its number. */
 export function constantNumber(node: Node): bigint | undefined {
-  if (node.kind !== 'A_Const') return undefined;
   const text = constantText(node);
-  return text === undefined || /^\d+$/.test(text) ? constantOid(node) : undefined;
+  if (text === undefined) return node.kind === 'A_Const' ? constantOid(node) : undefined;
+  return /^\d+$/.test(text) ? constantOid(node) : undefined;
 }
 
 /** A text of a list of them. @throws as `constantOid` */

@@ -468,6 +468,30 @@ const VALUES = [
       (time) => `to_char(${time}, '${template}')`,
     ),
   ),
+  ...[
+    '9',
+    '09',
+    '90',
+    '999',
+    '9.9',
+    '0.99',
+    '9,999',
+    '9,999.99',
+    '99,990.00',
+    '0,000.0',
+    'FM999',
+    'FM9.9',
+    'FM0.99',
+    'FM9,999.99',
+    'FM9,999.90',
+    'FM0,009.99',
+    'FM999,999,990.00',
+  ].map(
+    (template) =>
+      `string_agg(coalesce(to_char(x, '${template}'), '-'), '|' ORDER BY x)
+        FROM (VALUES (0), (5), (-5), (0.5), (-0.05), (0.04), (-0.04), (1234.5), (-1234.567), (999.995), (-99999), (148), (0.001), (-0.001), (100.10), (9.95), (-9.95), (NULL)) AS v(x)`,
+  ),
+  `to_char(-12::bigint, '9,999') || to_char(12.34::numeric(10, 2), 'FM90.0') || to_char(7::smallint, '00')`,
   `to_char(timestamp 'infinity', 'YYYY')`,
   `to_char(NULL::timestamp, 'YYYY')`,
   `to_char(date '0044-03-15', 'YYYY YY')`,
@@ -552,7 +576,7 @@ test.each(VALUES)('the same value: %s', async (value) => {
 
 test.each([
   [`to_char(date '2024-03-05', 'DDth')`, 'DDth'],
-  [`to_char(1.5, '9.9')`, '9.9'],
+  [`to_char(1.5::float8, '9.9')`, 'DOUBLE'],
   [`to_char(now(), 'YYYY TZ')`, 'TZ'],
   [`to_char(date '2024-03-05' - interval '3000 years', 'YYYY')`, 'before 1'],
   [`to_date('05 Mar 2024', 'DD Mon YYYY')`, 'DD Mon YYYY'],

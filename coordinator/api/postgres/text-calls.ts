@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { CallText } from './call-text.ts';
+import { numberText } from './number-texts.ts';
 import { readTemplate, timeText } from './time-texts.ts';
 
 /** Functions of Postgres for texts and lists that are written anew: a short look at a long text. */
@@ -100,7 +101,7 @@ function ofConstants(text: CallText, call: Call): Template | undefined {
   const second = constant(text, call, 1);
   switch (`${name}/${args.length}`) {
     case 'TO_CHAR/2': {
-      const body = second === undefined ? undefined : timeText(second, '_s.a');
+      const body = second === undefined ? undefined : (numberText(second, '_s.a') ?? timeText(second, '_s.a'));
       return body === undefined ? refuse(text, call, 'the template', second) : withNames([''], body);
     }
     case 'TO_DATE/2':

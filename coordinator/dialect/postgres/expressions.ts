@@ -305,7 +305,9 @@ function quantified(
 ): Typed {
   const node = nodeOf(of['rexpr']);
   const constantList = constantText(node);
-  if (constantList !== undefined && type === null && (name === '=' || name === '<>' || name === '!=')) {
+  // A list of numbers of objects picks rows of the catalog, and NULL in another one leaves the answer open.
+  const isAmong = type === null || (!isNumbered(type) && elementsOf(constantList ?? '').includes(null));
+  if (constantList !== undefined && isAmong && (name === '=' || name === '<>' || name === '!=')) {
     const isIn = name === '=' && word === 'ANY';
     if (isIn || (name !== '=' && word === 'ALL')) return amongTexts(left, constantList, isIn);
   }

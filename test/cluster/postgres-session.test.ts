@@ -115,16 +115,16 @@ test.each([14_000, 140_000])('others are served while a list of %d numbers is lo
   await Promise.all([client.connect(), other.connect()]);
   await other.query('SELECT 1');
   const list = Array.from({ length: count }, (_, i) => i + 100_000);
-  let isDone = false;
+  const state = { isDone: false };
   const sql = 'SELECT count(*)::INTEGER AS n FROM generate_series(1, 5) AS g(i) WHERE i = ANY($1)';
   const asked = client.query<{ n: number }>(sql, [list]).then(
     ({ rows }) => rows[0]?.n,
     // A list that is too long to be planned is refused.
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : error),
   );
-  const sent = asked.finally(() => (isDone = true));
+  const sent = asked.finally(() => (state.isDone = true));
   let [longestMs, served] = [0, 0];
-  for (; !isDone; served += 1) {
+  for (; !state.isDone; served += 1) {
     const begin = performance.now();
     await other.query('SELECT 1');
     longestMs = Math.max(longestMs, performance.now() - begin);

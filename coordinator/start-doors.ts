@@ -12,7 +12,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openFlightDoor } from './api/flight-sql/open-door.ts';
-import { startHttp } from './api/http/http-server.ts';
+import { startHttp } from './api/http-server.ts';
 import { openPostgresDoor } from './api/postgres/open-door.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';

@@ -56,14 +56,15 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
     exchange task flight metrics main`,
   cli: `
-    accepts exit-code command bucket-flag-list bucket-flags process-identity cluster-file door-fetch secrets operator-security catalog-rpc print-table
+    node-flags accepts exit-code command bucket-flag-list bucket-flags process-identity cluster-file door-fetch secrets operator-security catalog-rpc print-table
     admin admin-audit admin-client admin-job admin-quarantine ask-members host-status status admin-secrets certificate cluster config-print console
-    up doctor down load load-command service login sql stage supervise-worker token worker-address worker-cache worker-drain workload commands main package`,
+    up doctor down load load-command service login sql stage supervise-worker token worker-address worker-cache worker-drain workload commands main skein package`,
 };
 /** Large rooms have an order of their own: their folders from the bottom up. A file beside them belongs to no folder, and forms no circle either. */
 const ORDER_WITHIN: Readonly<Record<string, string>> = {
   'coordinator/command':
     'clause cursor maintenance policy schema table alter-table catalog view stage copy materialized-view principal',
+  'coordinator/api': 'http administer browse inspect console flight-sql postgres',
   'catalog/rest': 'operation',
   'catalog/rest/operation':
     'catalog config credentials function health metrics namespace planning stage table token transaction view',
@@ -72,6 +73,8 @@ const ORDER_WITHIN: Readonly<Record<string, string>> = {
 };
 /** Vitest loads it by its default export. */
 const REPORTER = 'test/support/run/slowest-files.ts';
+/** The program itself, which the launcher and supervisors of workers start again as processes: nothing in it is loaded by them. */
+const ITSELF = 'cli/skein.js';
 /** A worker for tests of the coordinator. */
 const SCRIPTED_WORKER = 'test/support/scripted/worker.ts';
 /** Beside these folders, a file may import this one. */
@@ -190,13 +193,13 @@ function importsWithin(place: string): {
 } {
   const depth = place.split('/').length;
   const isWithin = (path: string): boolean => path.startsWith(`${place}/`);
-  const roomOf = (path: string): string => basename(path.split('/')[depth] ?? '', '.ts');
-  const files = SOURCES.filter((path) => isWithin(path) && !isTestOnly(path));
+  const roomOf = (path: string): string => (path.split('/')[depth] ?? '').replace(/\.[jt]s$/, '');
+  const files = TRACKED.filter((path) => /\.[jt]s$/.test(path) && isWithin(path) && !isTestOnly(path));
   const imports = files.flatMap((path) =>
     importsOf(read(path))
       .filter((from) => /^[#.]/.test(from))
       .map((from) => (from.startsWith('#') ? from.slice(1) : normalize(join(dirname(path), from))))
-      .filter((to) => isWithin(to) && roomOf(to) !== roomOf(path))
+      .filter((to) => isWithin(to) && to !== ITSELF && roomOf(to) !== roomOf(path))
       .map((to) => ({ from: roomOf(path), to: roomOf(to), what: `${path} imports ${to}` })),
   );
   return { roomsOf: [...new Set(files.map(roomOf))].toSorted(), imports };
@@ -587,12 +590,16 @@ describe('documents', () => {
     await expect(errorTable()).toMatchFileSnapshot('../docs/errors.md');
   });
 
-  test('every path that README.md names exists', () => {
-    const paths = [...read('README.md').matchAll(/`([\w.-]+(?:\/[\w.{},-]*)+)`/g)].map((match) => match[1] ?? '');
-    const wrong = paths.filter(
-      (path) => TOP_FOLDERS.some((top) => top === topOf(path)) && !existsSync(join(ROOT, path)),
+  test('every path that a document names exists', () => {
+    const paths = TRACKED.filter((path) => path.endsWith('.md')).flatMap((document) =>
+      [...read(document).matchAll(/`([\w.-]+(?:\/[\w.-]*)+)`/g)].map(([, path = '']) => ({ document, path })),
     );
-    expect(paths.length).toBeGreaterThan(5);
+    const tops = new Set(TRACKED.filter((path) => path.includes('/')).map(topOf));
+    // A suite is named without its ending.
+    const isThere = (path: string): boolean =>
+      existsSync(join(ROOT, path)) || TRACKED.some((one) => one.startsWith(`${path}.`));
+    const wrong = paths.filter(({ path }) => tops.has(topOf(path)) && !isThere(path));
+    expect(paths.length).toBeGreaterThan(200);
     expect(wrong).toEqual([]);
   });
 });

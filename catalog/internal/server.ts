@@ -5,6 +5,8 @@ import type { FindLoadsRequest } from '#proto/generated/skein/catalog/v1/FindLoa
 import type { ListTablesRequest } from '#proto/generated/skein/catalog/v1/ListTablesRequest.ts';
 import type { OpenStageRequest } from '#proto/generated/skein/catalog/v1/OpenStageRequest.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
+import type { SignInReply } from '#proto/generated/skein/catalog/v1/SignInReply.ts';
+import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequest.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fromPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
@@ -20,6 +22,7 @@ import { requireAction } from '../authorization/decide.ts';
 import { THE_TENANT, type Securable } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
+import { forAddress, onBehalfOf } from '../store/postgres/on-behalf-of.ts';
 import {
   alterCatalogCall,
   alterTenant,
@@ -122,7 +125,7 @@ export async function startInternalServer(
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
-    SignIn: unary(context, COORDINATOR, signIn),
+    SignIn: unary(context, COORDINATOR, signInOfAddress),
     RedeemCode: unary(context, COORDINATOR, redeemCodeCall),
     RenewSignIn: unary(context, COORDINATOR, renewSignInCall),
     RevokeSignIn: unary(context, COORDINATOR, revokeSignInCall),
@@ -139,6 +142,9 @@ export async function startInternalServer(
   const bound = await context.security.listen(server, host, config['catalog.internal_port']);
   return { address: `${host}:${bound.port}`, close: () => bound.close() };
 }
+
+const signInOfAddress: Unary<SignInRequest, SignInReply> = (context, request) =>
+  forAddress(request.address, () => signIn(context, request));
 
 /** The calls of `skein admin` and `skein token`. */
 const operatorCalls = (context: CatalogContext) =>
@@ -214,11 +220,13 @@ function forPrincipal<Request extends object, Reply>(
 ): handleUnaryCall<Request & ForPrincipal, Reply> {
   return unary(context, callers, async (_context, request) => {
     const principal = fromPrincipalMessage(request.principal);
-    await context.principals.require(principal);
-    if (actions.length > 0) {
-      requireAction(principal, wantedAction(actions, request.action), object?.(request) ?? THE_TENANT);
-    }
-    return work(context, request, principal);
+    return onBehalfOf({ tenant: principal.tenant, principal: principal.sub }, async () => {
+      await context.principals.require(principal);
+      if (actions.length > 0) {
+        requireAction(principal, wantedAction(actions, request.action), object?.(request) ?? THE_TENANT);
+      }
+      return work(context, request, principal);
+    });
   });
 }
 

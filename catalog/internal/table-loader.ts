@@ -14,6 +14,7 @@ import type { Securable } from '../authorization/securable.ts';
 import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 import type { CatalogContext } from '../context.ts';
 import { CLOSED_MAX, readableRoots } from '../policy/readable-roots.ts';
+import { forEverybody } from '../store/postgres/on-behalf-of.ts';
 import { closedFolders } from '../store/postgres/folder-claims.ts';
 import { policiesOf, toPolicyMessage, type PolicyFact } from '../store/postgres/policy-facts.ts';
 import { LEVEL_SEPARATOR, splitPath } from '../metadata/object-name.ts';
@@ -47,7 +48,7 @@ type FoundRow = {
  * for where there is no table. Every query runs this statement: it is prepared once per connection, and it does not return metadata that
  * the caller already has.
  */
-const RESOLVE = `
+export const RESOLVE = `
   select c.name as catalog, c.roots, n.path, u.id is not null as is_view,
     coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
     coalesce(t.id, u.id) as id, coalesce(t.oid, u.oid)::double precision as oid, coalesce(t.version, u.version) as version, t.bytes,
@@ -176,7 +177,7 @@ export class TableLoader {
   #pump(): void {
     while (this.#running < STATEMENTS_MAX && this.#waiting.length > 0) {
       this.#running += 1;
-      void this.#runBatch(this.#nextBatch()).finally(() => {
+      void forEverybody(() => this.#runBatch(this.#nextBatch())).finally(() => {
         this.#running -= 1;
         this.#pump();
       });

@@ -12,6 +12,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { memoryUses } from '#shared/memory-uses.ts';
 import { allowedAddresses } from '../outbound/allowed-addresses.ts';
 import { openAuthorities, type Authorities } from '../outbound/open-authorities.ts';
 import { NoDocument, fetchDocument, type OutsideDocument } from '../outbound/fetch-document.ts';
@@ -57,6 +58,7 @@ export class Issuers implements Disposable {
   readonly #closed = new AbortController();
   readonly #way: Omit<WayOut, 'trust'>;
   readonly #known = new LRUCache<string, Issuer>({ max: ISSUERS_MAX });
+  readonly #uses = memoryUses('issuer_documents');
 
   /** @throws INVALID_CONFIGURATION */
   constructor(parts: Parts, resolver: WayOut['resolver'] = new dns.Resolver(DNS)) {
@@ -128,7 +130,9 @@ export class Issuers implements Disposable {
     const state = this.#issuer(issuer);
     const nowMs = this.#parts.clock.monotonicMs();
     const { documents } = state;
-    if (documents !== undefined && documents.freshUntilMs > nowMs) return documents;
+    const isFresh = documents !== undefined && documents.freshUntilMs > nowMs;
+    this.#uses.count(isFresh);
+    if (isFresh) return documents;
     const good = documents !== undefined && documents.goodUntilMs > nowMs ? documents : undefined;
     if (nowMs - state.failedAtMs < RETRY_MS) return good ?? Promise.reject(away());
     try {

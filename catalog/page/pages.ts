@@ -9,6 +9,7 @@ import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
+import { forAddress } from '../store/postgres/on-behalf-of.ts';
 import { INVITATION_SCRIPT, STYLE } from './assets.ts';
 import { authorizePage } from './authorize-page.ts';
 import { accountFactors } from './account-factors.ts';
@@ -64,8 +65,9 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
     if (elsewhere !== undefined) return reply.redirect(elsewhere, 307);
   });
   app.addHook('preHandler', (request, reply, done) => {
-    if (request.method === 'POST') app.csrfProtection(request, reply, done);
-    else done();
+    const goOn = (): void => forAddress(request.ip, done);
+    if (request.method === 'POST') app.csrfProtection(request, reply, goOn);
+    else goOn();
   });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
   // Whoever opens the catalog's address in a browser comes to his account, after he has signed in.

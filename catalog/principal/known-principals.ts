@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isUuid, type PrincipalId } from '#shared/id.ts';
+import { memoryUses } from '#shared/memory-uses.ts';
 import { findTenantOf } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import type { EndedSignIns } from './ended-sign-ins.ts';
@@ -17,6 +18,7 @@ export class KnownPrincipals {
   readonly #ended: Pick<EndedSignIns, 'has'>;
   /** A principal never changes its tenant; the epoch of one that was deleted is above all others. */
   readonly #tenants = new LRUCache<PrincipalId, string>({ max: PRINCIPALS_MAX });
+  readonly #uses = memoryUses('principal_tenants');
 
   constructor(db: Database, epochs: Pick<SessionEpochs, 'of'>, ended: Pick<EndedSignIns, 'has'>) {
     this.#db = db;
@@ -34,7 +36,7 @@ export class KnownPrincipals {
   }
 
   async #tenantOf(id: PrincipalId): Promise<string | undefined> {
-    const known = this.#tenants.get(id);
+    const known = this.#uses.of(this.#tenants.get(id));
     if (known !== undefined || !isUuid(id)) return known;
     const found = await findTenantOf(this.#db, id);
     if (found !== undefined) this.#tenants.set(id, found);

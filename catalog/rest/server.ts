@@ -32,6 +32,7 @@ import { runOnce } from './run-once.ts';
 import { icebergError } from './iceberg-error.ts';
 import type { Answer, OpenRequest, Operation, RestRequest } from './rest-operation.ts';
 import { OPERATIONS } from './operations.ts';
+import { forAddress, onBehalfOf } from '../store/postgres/on-behalf-of.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 
 declare module 'fastify' {
@@ -154,7 +155,12 @@ function addRoute(
       const claims =
         operation.action === null ? undefined : await authorise(context, operation, operation.action, request);
       if (claims !== undefined) budget.requireRoom(claims.tenant);
-      const result = printed(await answer({ context, bodies }, operation, request, claims));
+      const answered = (): Promise<Answer> => answer({ context, bodies }, operation, request, claims);
+      const result = printed(
+        await (claims === undefined
+          ? forAddress(request.ip, answered)
+          : onBehalfOf({ tenant: claims.tenant, principal: claims.sub }, answered)),
+      );
       context.at('before-reply');
       if (claims !== undefined && !reply.raw.closed) {
         // Checked again for reads, as many may have started at once. A change is always answered, because it has happened.
@@ -227,7 +233,8 @@ async function authorise(
   action: Action,
   request: FastifyRequest,
 ): Promise<TokenClaims> {
-  const claims = await context.bearers.verify(request.headers.authorization, request.ip);
+  const { authorization } = request.headers;
+  const claims = await forAddress(request.ip, () => context.bearers.verify(authorization, request.ip));
   context.newcomers.signedIn(peerOf(request.socket));
   const object = securableOfPath(pathParams(request));
   const decision = decide(claims, action, object);

@@ -5,6 +5,7 @@ import { peerOf } from '#shared/newcomers/newcomers.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
+import { forAddress, onBehalfOf } from '../store/postgres/on-behalf-of.ts';
 import { RESOURCE_TYPES, SCHEMAS, SERVICE_PROVIDER } from './descriptions.ts';
 import {
   createGroup,
@@ -74,12 +75,14 @@ export async function scimRoutes(app: FastifyInstance, context: CatalogContext):
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('cache-control', 'no-store');
     const base = `${originOf(context, request)}/scim/v2`;
-    request.scim = await scimCallOf(context, {
-      authorization: request.headers.authorization,
-      address: request.ip,
-      base,
-    });
+    const { authorization } = request.headers;
+    const { ip: address } = request;
+    request.scim = await forAddress(address, () => scimCallOf(context, { authorization, address, base }));
     context.newcomers.signedIn(peerOf(request.socket));
+  });
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { provider } = callOf(request);
+    onBehalfOf({ tenant: provider.tenant, principal: provider.id }, done);
   });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
   app.get('/scim/v2/ServiceProviderConfig', (_request, reply) => send(reply, SERVICE_PROVIDER));

@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
-import { uploadFile } from '#shared/stage/stage-folders.ts';
+import { uploadFile, uploadFolder } from '#shared/stage/stage-folders.ts';
 import { clientUploads } from '#shared/storage/client-uploads.ts';
 import { isInBucket } from '#shared/storage/location.ts';
 import type { ClientUploads, UploadTarget } from '#shared/storage/object/client-uploads.ts';
 import type { CatalogContext } from '../context.ts';
-import { keepStoreUpload, storeUploadsOf, type ExpiredUpload } from '../store/postgres/upload-store.ts';
+import { keepLostUpload, keepStoreUpload, storeUploadsOf, type ExpiredUpload } from '../store/postgres/upload-store.ts';
 
 /** Uploads in parts that clients send to the store itself. The catalog begins them, and ends those that nobody has completed. */
 
@@ -28,17 +28,21 @@ async function uploadsAt(
  */
 export async function beginAtStore({ store: { db }, storages }: Parts, upload: Upload): Promise<string> {
   const { uploads, target } = await uploadsAt(storages, upload);
-  const storeUploadId = await uploads.begin(target, upload.id);
+  const { id: storeUploadId, mayHaveLost } = await uploads.begin(target, upload.id);
+  if (mayHaveLost) await keepLostUpload(db, upload.id);
   await keepStoreUpload(db, upload.id, storeUploadId);
   return storeUploadId;
 }
 
 /** Ends what an upload has left at the store. @throws STORAGE_ERROR */
 export async function abortAtStore({ store: { db }, storages }: Parts, upload: ExpiredUpload): Promise<void> {
-  const { location, path, stageId, storeUploadId, inParts, expiresAt } = upload;
-  if (!inParts || !isInBucket(location)) return;
+  const { id, location, path, stageId, storeUploadId, inParts, expiresAt } = upload;
+  if (!isInBucket(location)) return;
   const { uploads, target } = await uploadsAt(storages, upload);
   if (storeUploadId !== null) return uploads.abort(target, storeUploadId);
-  // A process that died before it had kept the id: the upload is one of its object, older than this one's end, that nobody knows.
+  // The parts that came through the coordinator are objects, which may have been uploads of its own.
+  await (await storages.open(location)).abortUploads(uploadFolder(location, id), id);
+  if (!inParts) return;
+  // Nobody has kept the id (`keepLostUpload`, or a process that died): it is an upload of its object, older than this one's end, that nobody knows.
   await uploads.abortUnknown(target, await storeUploadsOf(db, stageId, path), expiresAt.getTime());
 }

@@ -65,6 +65,7 @@ export class Storages {
   readonly #parts: Parts;
   /** Files of buckets that were there a short while ago. */
   readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
+  readonly #existingUses = memoryUses('existing_files');
   readonly #s3 = new S3Keys();
   readonly #gcs: GcsKeys;
   readonly #adls: AdlsKeys;
@@ -120,7 +121,9 @@ export class Storages {
    * @throws as `open`
    */
   async exists(location: string): Promise<boolean> {
-    if (this.#existing.has(location)) return true;
+    const isKnown = this.#existing.has(location);
+    if (isKnown || isInBucket(normalizeLocation(location))) this.#existingUses.count(isKnown);
+    if (isKnown) return true;
     const storage = await this.open(location);
     const isThere = await storage.exists(location);
     if (isThere && !storage.isLocal) this.#existing.set(location, true);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
+import { memoryUses } from '#shared/memory-uses.ts';
 import { clockNote } from '#shared/storage/object/clock-note.ts';
 import { sendRequest, type StoreAnswer, type StoreMethod } from '#shared/storage/object/send-request.ts';
 
@@ -101,6 +102,7 @@ type Kept<Token> = {
 export class TokenCache<Token extends { readonly expiresAtMs: number }> {
   readonly #nowMs: () => number;
   readonly #tokens = new Map<string, Kept<Token>>();
+  readonly #uses = memoryUses('store_tokens');
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -111,20 +113,26 @@ export class TokenCache<Token extends { readonly expiresAtMs: number }> {
     const known = this.#tokens.get(id);
     if (!isRefused && known !== undefined) {
       const last = await known.token.catch(() => undefined);
-      if (last !== undefined && (await known.untilMs) > this.#nowMs()) return last;
+      if (last !== undefined && (await known.untilMs) > this.#nowMs()) return this.#found(last);
       if (last !== undefined && last.expiresAtMs - LEFT_MIN_MS > this.#nowMs()) {
         if (this.#tokens.get(id) === known) void this.#renew(id, ask, last);
-        return last;
+        return this.#found(last);
       }
     }
     const other = this.#tokens.get(id);
-    if (other !== undefined && other !== known) return other.token;
+    if (other !== undefined && other !== known) return other.token.then((token) => this.#found(token));
+    this.#uses.count(false);
     if (this.#tokens.size >= IDENTITIES_MAX) this.#tokens.clear();
     const askedMs = this.#nowMs();
     const token = ask();
     const untilMs = token.then(({ expiresAtMs }) => halfOf(askedMs, expiresAtMs));
     untilMs.catch(() => undefined);
     this.#tokens.set(id, { token, untilMs });
+    return token;
+  }
+
+  #found(token: Token): Token {
+    this.#uses.count(true);
     return token;
   }
 

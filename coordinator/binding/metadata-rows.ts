@@ -28,7 +28,7 @@ export type MetadataRowsRequest = {
   readonly schema: Schema;
   readonly allowedRoots: readonly string[];
   readonly credential: StorageCredential;
-  /** False where policies stand between the table and the reader: nothing that tells of its rows or its files is shown. */
+  /** False where policies stand between the table and the reader: its `PLAIN_COLUMNS` are shown. */
   readonly withValues: boolean;
   /** Folded names; only columns of these names are made. Null = all. */
   readonly named: ReadonlySet<string> | null;
@@ -61,7 +61,7 @@ async function makeRows(request: MetadataRowsRequest, parts: Parts): Promise<Tab
   const { what, title, metadata, schema, named, withValues } = request;
   const columns = metadataColumns(what, metadata, schema);
   // The others are NULL.
-  const shown = withValues ? columns : columns.filter(({ name }) => PLAIN_COLUMNS[what].includes(name));
+  const shown = withValues ? columns : columns.filter(({ name }) => PLAIN_COLUMNS[what]?.includes(name));
   const used = shown.filter(({ name }) => named === null || named.has(foldIdentifier(name)));
   // Rows that nobody looks into are counted.
   const wanted = (used.length === 0 ? shown.slice(0, 1) : used).map(({ name }) => name);
@@ -74,7 +74,7 @@ async function* pagesOf(
   wanted: readonly string[],
   { tables, tenant }: Parts,
 ): AsyncGenerator<readonly TextRow[]> {
-  const { what, title, metadata, snapshot, schema, allowedRoots, credential, withValues, signal } = request;
+  const { what, title, metadata, snapshot, schema, allowedRoots, credential, signal } = request;
   const ofMetadata = metadataValues(request);
   if (ofMetadata !== null) {
     yield ofMetadata.map((row) => wanted.map((name) => row[name] ?? null));
@@ -93,7 +93,6 @@ async function* pagesOf(
     what: what as InspectedTable,
     columns: wanted,
     fields: statisticsFields(schema),
-    withValues,
   };
   yield* tables.inspect(inspected, { tableName: title, signal });
 }

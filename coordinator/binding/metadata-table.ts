@@ -146,18 +146,19 @@ export function metadataColumns(
 }
 
 /**
- * Columns that are shown to a reader between whom and the table policies stand: no values, no counts of rows or bytes, no places of files. A
- * file without its path and its numbers is a row of NULLs.
+ * Columns that are shown to a reader between whom and the table policies stand: no values, no counts of rows or bytes, no places of files. Null =
+ * the table is not shown: its rows are files or partitions, and whether a row of one's own has made another one tells that no hidden row has
+ * the same value.
  */
-export const PLAIN_COLUMNS: Readonly<Record<MetadataTable, readonly string[]>> = {
+export const PLAIN_COLUMNS: Readonly<Record<MetadataTable, readonly string[] | null>> = {
   snapshots: ['committed_at', 'snapshot_id', 'parent_id', 'operation'],
   history: ['made_current_at', 'snapshot_id', 'parent_id', 'is_current_ancestor'],
   refs: ['name', 'type', 'snapshot_id', 'max_reference_age_in_ms', 'min_snapshots_to_keep', 'max_snapshot_age_in_ms'],
   properties: ['key', 'value'],
-  manifests: ['partition_spec_id', 'added_snapshot_id', 'content'],
-  files: ['content', 'file_format', 'sort_order_id', 'spec_id'],
-  entries: ['status', 'snapshot_id', 'sequence_number', 'file_sequence_number'],
-  partitions: [],
+  manifests: null,
+  files: null,
+  entries: null,
+  partitions: null,
 };
 
 /** Columns at the top level, which have statistics. */

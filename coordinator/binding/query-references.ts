@@ -74,6 +74,8 @@ export type TableReference = {
   readonly addresses: readonly string[];
   /** For a view of INFORMATION_SCHEMA: the constants that the query wants of its columns. */
   readonly wanted?: WantedConstants | undefined;
+  /** The table before it in whose place it stands in a repeated subquery (`repeated-subqueries.ts`): both are one scan. */
+  readonly sameAs?: number | undefined;
   /** The SELECT list that gives its rows their types, when the table is bound to rows that need one. */
   readonly select?: string | undefined;
 };

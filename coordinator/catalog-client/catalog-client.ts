@@ -1,3 +1,4 @@
+// long file: one client, with a function for each call of the catalog
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { DroppedList } from '#proto/generated/skein/catalog/v1/DroppedList.ts';
 import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';

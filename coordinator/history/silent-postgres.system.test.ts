@@ -5,6 +5,7 @@ import { endSilent } from '#shared/database/end-silent.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startSilentWire, type SilentWire } from '#test/support/silent-wire.ts';
+import { machineSlowness } from '#test/support/run/machine-speed.ts';
 import { openHistoryDatabase } from './history-database.ts';
 
 /** The connections of a pool to a real Postgres, behind a wire that falls silent. */
@@ -31,11 +32,11 @@ test('the pool of the history: a statement that Postgres is silent on fails with
   const startMs = performance.now();
   const asked = sql`select 2`.execute(db);
   await expect(asked).rejects.toThrow('Connection terminated');
-  expect(performance.now() - startMs).toBeLessThan(8_000);
+  expect(performance.now() - startMs).toBeLessThan(8_000 * machineSlowness());
   wire.silence(false);
   const backMs = performance.now();
   expect((await sql<{ three: number }>`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
-  expect(performance.now() - backMs).toBeLessThan(1_000);
+  expect(performance.now() - backMs).toBeLessThan(1_000 * machineSlowness());
   await db.destroy();
 });
 
@@ -50,6 +51,6 @@ test('a statement that takes long goes on, up to its limit', async () => {
   expect((await seven).rowCount).toBe(1);
   const startMs = performance.now();
   await expect(fifteen).rejects.toThrow();
-  expect(performance.now() - startMs).toBeLessThan(7_000);
+  expect(performance.now() - startMs).toBeLessThan(7_000 * machineSlowness());
   await pool.end();
 });

@@ -1,3 +1,4 @@
+// long file: one way, from the text of a query to its plan
 import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { readerContext } from '#shared/sql/statement-context.ts';

@@ -59,11 +59,14 @@ test('metadata tables ask for the right to read the table, and show no values of
   };
   const policies = { policies: [ROW_ACCESS], policyVersion: '1' };
   await expect(bind({ actions: new Set(['table.describe']) }, 't$files')).rejects.toMatchObject({ code: 'FORBIDDEN' });
-  await expect(bind(policies, 't$partitions')).rejects.toMatchObject({ code: 'NOT_SUPPORTED', position: 14 });
-  await bind(policies, 't$files', source);
+  for (const what of ['files', 'entries', 'manifests', 'partitions']) {
+    const asking = bind(policies, `t$${what}`, source);
+    await expect(asking, what).rejects.toMatchObject({ code: 'NOT_SUPPORTED', position: 14 });
+  }
+  await bind(policies, 't$snapshots', source);
   await bind({}, 't@v1$FILES', source);
   expect(asked.map(({ what, withValues, snapshot }) => [what, withValues, snapshot?.snapshotId])).toEqual([
-    ['files', false, 12n],
+    ['snapshots', false, 12n],
     ['files', true, 11n],
   ]);
 });

@@ -13,7 +13,7 @@ import type { MetadataRows } from '../binding/metadata-rows.ts';
 import { namedView, viewFilters, type NamedView, type SchemaViews } from '../binding/schema-views.ts';
 import { hiddenColumn } from '../binding/hidden-columns.ts';
 import { namedPgRelation, type NamedPgRelation, type PgRelations } from '../binding/pg-rows.ts';
-import type { MetadataTable } from '../binding/metadata-table.ts';
+import { PLAIN_COLUMNS, type MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
@@ -310,7 +310,7 @@ type BindPlace = {
 
 /**
  * Reads a metadata table. Who may read the table may read it; where a policy stands between the table and its reader, it shows
- * no value of a row, but to those who may manage policies.
+ * no value of a row, and those that are made of its files are refused, but to those who may manage policies. @throws NOT_SUPPORTED
  */
 async function bindMetadataTable(
   table: FoundTable,
@@ -321,9 +321,8 @@ async function bindMetadataTable(
   const { metadata, allowedRoots, credential, policies, version } = table;
   requireNotClosed(policies, title);
   const withValues = policies.length === 0 || seesPolicies;
-  // Its rows are values of rows.
-  if (what === 'partitions' && !withValues) {
-    throw new SkeinError('NOT_SUPPORTED', `policies apply to the table: ${title} would show values of rows`);
+  if (!withValues && PLAIN_COLUMNS[what] === null) {
+    throw new SkeinError('NOT_SUPPORTED', `policies apply to the table: ${title} would tell of rows that they hide`);
   }
   const { snapshot, schema } = travelTo(metadata, travel, `table ${title}`);
   const rows = await source.metadataRows({

@@ -10,6 +10,7 @@ import { outputQueries } from './output-queries.ts';
 import { closedStar, isUnlisted, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
+import { repeatedTables } from './repeated-subqueries.ts';
 import { spellingInstead } from './unsound-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from '../binding/function-policy.ts';
 import {
@@ -54,8 +55,15 @@ export function findReferences(tree: Json, defaults: NameDefaults): FoundReferen
   const wanted = wantedConstants(statement);
   const tables =
     wanted.size === 0 ? found.tables : found.tables.map((table) => ({ ...table, wanted: wanted.get(table.location) }));
-  const outputs = outputQueries(object(statement['node']), new Map(tables.map(({ location }, i) => [location, i])));
-  return { ...found, tables, named: namedColumns(statement, qualifiers), outputs };
+  const node = object(statement['node']);
+  const places = new Map(tables.map(({ location }, i) => [location, i]));
+  const same = repeatedTables(node, places);
+  return {
+    ...found,
+    tables: same.size === 0 ? tables : tables.map((table, i) => ({ ...table, sameAs: same.get(i) })),
+    named: namedColumns(statement, qualifiers),
+    outputs: outputQueries(node, places),
+  };
 }
 
 /** A column reference; `table` is the one whose qualified name it begins with. */

@@ -33,7 +33,7 @@ type Edit = {
 };
 
 /**
- * Puts scan i in the place of `references.tables[i]`, and marks the values of parameters.
+ * Puts scan i, or that of `sameAs`, in the place of `references.tables[i]`, and marks the values of parameters.
  * @throws NOT_SUPPORTED when another name stands where the parser saw one.
  */
 export function spliceTables(
@@ -46,7 +46,7 @@ export function spliceTables(
   const keywords = references.tables.length === 0 ? new Map<number, number>() : tableKeywords(sql);
   references.tables.forEach((table, scan) => {
     const start = offsets.toCharacter(table.location);
-    edits.push(...tableEdits(sql, { start, word: keywords.get(start) ?? null }, table, scan));
+    edits.push(...tableEdits(sql, { start, word: keywords.get(start) ?? null }, table, table.sameAs ?? scan));
   });
   for (const { location, parts, alias } of references.columns.toSorted((a, b) => a.location - b.location)) {
     const start = offsets.toCharacter(location);

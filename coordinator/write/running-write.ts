@@ -71,6 +71,8 @@ export class RunningWrite implements AsyncDisposable {
   /** Unique, so that no other error is taken for that of a missing value. */
   readonly #mark: string;
   #isOver = false;
+  /** A task's store may have an upload whose answer was lost. */
+  #mayHaveLostUpload = false;
 
   private constructor(parts: WriteParts, target: WriteTarget, open: OpenWrite) {
     const { catalog, caller, signal } = parts.context;
@@ -122,6 +124,7 @@ export class RunningWrite implements AsyncDisposable {
         sink,
         sql: (sql) => tableRows(sql, { assignments, columns, mark, ...addresses }),
       });
+      this.#mayHaveLostUpload ||= written.files.some(({ mayHaveLostUpload = false }) => mayHaveLostUpload);
       return { ...written, files: this.#decode(written.files) };
     } catch (error) {
       throw nullColumn(error, assignments, mark);
@@ -140,7 +143,8 @@ export class RunningWrite implements AsyncDisposable {
     const { target, writeId } = this;
     const open = this.#open;
     report?.wrote({ target, files, elapsedMs: performance.now() - this.#startMs });
-    await open.names([...files.map(({ path }) => path), ...others], statement.mayHaveRetried);
+    const mayHaveLeft = statement.mayHaveRetried || this.#mayHaveLostUpload;
+    await open.names([...files.map(({ path }) => path), ...others], mayHaveLeft);
     if (change !== null) {
       const { loaded, viewChange } = with_;
       const loads = loaded === undefined ? undefined : { loaded };

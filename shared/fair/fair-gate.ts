@@ -31,16 +31,24 @@ export class FairGate {
 
   /** @throws QUEUE_FULL, what `work` throws */
   async run<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
-    await this.#enter(asker);
+    const leave = await this.enter(asker);
     try {
       return await work();
     } finally {
-      this.#places.giveBack(asker, 1);
-      this.#startWaiting();
+      leave();
     }
   }
 
-  async #enter(asker: Asker): Promise<void> {
+  /** Waits for a place. @returns what gives it back, to be called once @throws QUEUE_FULL */
+  async enter(asker: Asker): Promise<() => void> {
+    await this.#wait(asker);
+    return () => {
+      this.#places.giveBack(asker, 1);
+      this.#startWaiting();
+    };
+  }
+
+  async #wait(asker: Asker): Promise<void> {
     if (this.#places.freeFor(asker) >= 1) {
       this.#places.take(asker, 1);
       return;

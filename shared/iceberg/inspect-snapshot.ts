@@ -24,8 +24,6 @@ export type InspectRequest = Pick<ScanRequest, 'tenant' | 'table' | 'snapshotId'
   readonly columns: readonly string[];
   /** Columns of the table that have statistics. */
   readonly fields: readonly Field[];
-  /** False where values of the table's rows must not be shown: neither bounds nor partitions. */
-  readonly withValues: boolean;
 };
 
 /** A row, its values as text; nested ones are JSON. */
@@ -214,7 +212,7 @@ class RowMaker {
 
   #bounds(file: DataFile, fieldId: number): { readonly lower?: string; readonly upper?: string } {
     const type = this.#request.table.fields.get(fieldId)?.type;
-    if (type === undefined || !this.#request.withValues) return {};
+    if (type === undefined) return {};
     const { lower, upper } = columnStats(file.stats, fieldId, type);
     return {
       ...(lower === undefined ? {} : { lower: textOf(type, lower) }),
@@ -241,8 +239,7 @@ class RowMaker {
   }
 
   /** The partition's values by the names `p<field id>`, because names of fields may be any text. */
-  #partitionOf({ specId, partition }: DataFile): JsonObject | null {
-    if (!this.#request.withValues) return null;
+  #partitionOf({ specId, partition }: DataFile): JsonObject {
     const { spec, types } = this.#partitioning(specId);
     return Object.fromEntries(
       spec.fields.map(({ fieldId }, i) => [`p${fieldId}`, json(types[i], partition[i] ?? null)]),
@@ -260,7 +257,7 @@ class RowMaker {
   }
 
   #summaryBound(type: IcebergType | undefined, bytes: Uint8Array | undefined): string | null {
-    if (type === undefined || bytes === undefined || !this.#request.withValues) return null;
+    if (type === undefined || bytes === undefined) return null;
     const value = decodeBound(type, bytes);
     return value === undefined ? null : textOf(type, value);
   }

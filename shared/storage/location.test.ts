@@ -103,6 +103,10 @@ test.each([
   'abfss://c@account/a',
   'abfss://c@account.other.core.windows.net/a',
   'abfss://C@account.dfs.core.windows.net/a',
+  'abfss://c@Account.dfs.core.windows.net/a',
+  'abfss://c@account.dfs.core.windows.net./a',
+  'abfss://c@account.dfs.core..windows.net/a',
+  'abfss://c@account.blob.core.windows.net:443/a',
   'abfss://c@account.dfs.core.windows.net/a/../b',
 ])('%s is no location in a bucket', (location) => {
   expect(() => normalizeLocation(location)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));

@@ -167,8 +167,8 @@ const S3_SCHEMES: ReadonlySet<string> = new Set(['s3', 's3a', 's3n']);
 /** A bucket's name; old ones have capitals and underscores. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
 
-/** A container of Azure and the host of its account. */
-const CONTAINER = /^[a-z0-9$](?:[a-z0-9-]{0,62})@[a-z0-9]{3,24}\.dfs\.[a-z0-9.-]{1,100}$/;
+/** A container of Azure and the host of its account; a dot behind a host's last label would be another spelling of it. */
+const CONTAINER = /^[a-z0-9$](?:[a-z0-9-]{0,62})@[a-z0-9]{3,24}\.dfs(?:\.[a-z0-9-]{1,63}){1,10}$/;
 const AZURE_SCHEMES: ReadonlySet<string> = new Set(['abfs', 'abfss', 'wasb', 'wasbs']);
 /** An account has a host for files and one for objects. */
 const AZURE_HOST = /^([^/@]+@[^/.]+)\.(?:dfs|blob)\./;

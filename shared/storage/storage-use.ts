@@ -8,6 +8,8 @@ export type StorageUse = {
   readonly renew?: (credential: StoreCredential) => Promise<StoreCredential>;
   /** The repeats of all its requests. */
   readonly repeats?: RepeatBudget;
+  /** Called when a store may have begun an upload whose answer was lost: only the catalog finds it (`AbortUploads`). */
+  readonly lostUpload?: () => void;
 };
 
 /** Repeats that a statement or task has to begin with, and at most. */

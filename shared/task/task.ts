@@ -182,6 +182,8 @@ export type WrittenFile = {
   readonly lower: readonly FieldBound[];
   readonly upper: readonly FieldBound[];
   readonly splitOffsets: readonly number[];
+  /** The store may have an upload of its task that was begun and whose answer was lost. */
+  readonly mayHaveLostUpload?: true;
 };
 type FieldCount = readonly [fieldId: number, count: number];
 type FieldBound = readonly [fieldId: number, base64: string];

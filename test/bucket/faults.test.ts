@@ -196,11 +196,22 @@ test('keys that the store has forgotten are renewed for TRUNCATE, and for files 
 const answering = (): Promise<void> =>
   expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: patience(30_000) }).toBe(200);
 
+/** The open uploads, once those of the test before that still run have ended. */
+async function settledUploads(): Promise<number> {
+  for (let last = -1; ;) {
+    const now = await store.openUploads();
+    if (now === last) return now;
+    last = now;
+    await sleep(2_000);
+  }
+}
+
 test.each(['statement', 'worker', 'coordinator'] as const)(
   'a %s that ends in the middle of an upload leaves neither upload nor object',
   async (what) => {
     await answering();
-    const [before, uploads] = [await faulty.objects(), await store.openUploads()];
+    const uploads = await settledUploads();
+    const before = await faulty.objects();
     proxy.set({ bytesPerSecond: 4e6 });
     const queryId = randomUUID();
     const running = cluster

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listOpenUploads } from '#shared/storage/object/xml-uploads.ts';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
+import { openUploads } from '#shared/storage/s3/s3-uploads.ts';
 import { startMinio } from './minio.ts';
 import { OTHER_STORES, type OtherStore } from './other-stores.ts';
 
@@ -31,16 +31,7 @@ export async function startAnyStore(kind: string): Promise<AnyStore> {
     credential: minio.key,
     kill: () => minio.kill(),
     start: () => minio.start(),
-    openUploads: async () => {
-      const send = (query: Readonly<Record<string, string>>, key = '') =>
-        client.send({ bucket: 'warehouse', key, method: 'GET', query }, [404]);
-      let count = 0;
-      for (const { key, uploadId } of await listOpenUploads(send, '')) {
-        const { body } = await send({ uploadId }, key);
-        if (body.includes('<Part>')) count += 1;
-      }
-      return count;
-    },
+    openUploads: async () => (await openUploads(client, 'warehouse', '')).length,
     endsUploads: 'skein',
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

@@ -38,9 +38,9 @@ const escaped = (text: string): string => text.replaceAll(/[<>&]/g, (char) => `&
 export class XmlUploads {
   readonly #uploads = new Map<string, Upload>();
 
-  /** Uploads that have parts and were not ended. */
+  /** Uploads that were not ended. */
   get open(): number {
-    return [...this.#uploads.values()].filter(({ parts }) => parts.size > 0).length;
+    return this.#uploads.size;
   }
 
   /** @param put makes an object @returns undefined for a request that is of no upload */

@@ -32,13 +32,10 @@ export type OtherStore = AsyncDisposable & {
   /** Ends the store's process, or stops it where a killed one would forget objects; `start` brings it back. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Objects of which parts have come that nobody has made an object or ended. */
+  /** Uploads that nobody has made an object or ended, as far as the store can list them: those of Azure, and resumable ones of Google, have parts. */
   openUploads(): Promise<number>;
-  /**
-   * An upload of Skein's that is not to be an object is ended by Skein, which finds that of a writer that has died, too; by its writer alone; or by
-   * the store, after a week.
-   */
-  readonly endsUploads: 'skein' | 'writer' | 'store';
+  /** An upload of Skein's that is not to be an object is ended by Skein, which finds that of a writer that has died, too; or by its writer alone. */
+  readonly endsUploads: 'skein' | 'writer';
 };
 
 export const OTHER_STORE_MS = Math.max(GCS_BUILD_MS, NPM_INSTALL_MS);
@@ -83,7 +80,7 @@ export const OTHER_STORES = {
       kill: async () => azurite.pause(),
       start: async () => azurite.resume(),
       openUploads: () => uncommitted(azurite.credential('warehouse')),
-      endsUploads: 'store',
+      endsUploads: 'skein',
       [Symbol.asyncDispose]: () => all.disposeAsync(),
     };
   },

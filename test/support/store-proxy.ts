@@ -17,6 +17,8 @@ export type StoreFaults = {
   readonly cut?: number;
   /** Answers to reads of which a byte is another one. */
   readonly altered?: number;
+  /** The first request whose method and path match is done by the store, but its answer does not come. */
+  readonly lost?: RegExp;
   readonly delayMs?: number;
   /** Speed of the line for all bodies together. */
   readonly bytesPerSecond?: number;
@@ -125,8 +127,11 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
         bytes[at] = (bytes[at] ?? 0) ^ 0x20;
       }
     }
-    const isCut = happens(faults.cut);
+    const isLost = faults.lost?.test(`${incoming.method} ${incoming.url}`) === true;
+    if (isLost) faults = { ...faults, lost: /^$/ };
+    const isCut = isLost || happens(faults.cut);
     if (isCut) counts.faults += 1;
+    if (isLost) return void answer.destroy();
     if (isCut && (bytes.length === 0 || incoming.method === 'HEAD')) return void answer.destroy();
     // The body is whole here.
     const { 'transfer-encoding': _encoding, ...head } = given.headers;

@@ -79,7 +79,8 @@ export async function writeTable(
     const types = partitionTypes(schema, spec);
     const { query, replaced } = await stage(sql, sink, { database, writer });
     const written = await place.publish(signal, await writer.write(query));
-    const files = written.map((file) => encodeWrittenFile(file, types));
+    const lost = place.mayHaveLostUpload ? { mayHaveLostUpload: true as const } : {};
+    const files = written.map((file) => ({ ...encodeWrittenFile(file, types), ...lost }));
     if (JSON.stringify(files).length > REPORT_BYTES_MAX) throw tooMany(`${files.length} files, too many to report`);
     if (place.isApart) await writer.remove();
     else await writer.clear();

@@ -25,6 +25,8 @@ export type WritingPlace = {
     signal: AbortSignal,
     files: readonly File[],
   ): Promise<readonly File[]>;
+  /** Whether the store may have an upload that was begun and whose answer was lost. */
+  readonly mayHaveLostUpload: boolean;
   /** Deletes what was brought, as far as possible. */
   takeBack(): Promise<void>;
 };
@@ -35,13 +37,16 @@ export function writingPlace(
   { folder, credential }: Sink,
   { workFolder, use }: { readonly workFolder: string; readonly use: StorageUse },
 ): WritingPlace {
-  const target = openStorage(folder, credential, use);
+  let mayHaveLostUpload = false;
+  const lostUpload = (): void => void (mayHaveLostUpload = true);
+  const target = openStorage(folder, credential, { ...use, lostUpload });
   if (target.isLocal) {
     return {
       storage: target,
       folder,
       isApart: false,
       publish: (_signal, files) => Promise.resolve(files),
+      mayHaveLostUpload,
       takeBack: () => Promise.resolve(),
     };
   }
@@ -67,6 +72,9 @@ export function writingPlace(
       const failed = results.find((result) => result.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
       return placed;
+    },
+    get mayHaveLostUpload() {
+      return mayHaveLostUpload;
     },
     takeBack: () => {
       // The task may be cancelled.

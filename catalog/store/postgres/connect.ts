@@ -1,11 +1,13 @@
 import { Kysely, sql } from 'kysely';
-import { Client, Pool, type ClientConfig } from 'pg';
+import { Client, type ClientConfig, type Pool } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { endSilent } from '#shared/database/end-silent.ts';
 import { STARTUP_WAIT_MS, untilAnswers } from '#shared/database/until-answers.ts';
 import { retried } from '#shared/retry.ts';
 import { preparingPool } from '#shared/database/preparing-pool.ts';
+import { FairPool } from './fair-pool.ts';
+import { forEverybody } from './on-behalf-of.ts';
 import { SettlingDialect } from './settling-dialect.ts';
 import type { Database, Tables } from './tables.ts';
 
@@ -50,8 +52,9 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
     () => withClient(config, (client) => client.query('select 1')),
     (error) => log.info({ err: error }, 'waiting for Postgres'),
   );
-  const pool = new Pool({
+  const pool = new FairPool({
     ...clientConfig(config),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     max: config['database.pool_max'],
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -64,7 +67,8 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
     endSilent(client, { statementMsMax: STATEMENT_TIMEOUT_MS });
   });
   let settleNow = (): Promise<void> => Promise.resolve();
-  const settle = (): Promise<void> => settleNow();
+  // Changes of many tenants settle together.
+  const settle = (): Promise<void> => forEverybody(settleNow);
   const dialect = new SettlingDialect({ pool: preparingPool(pool) }, settle);
   const db = new Kysely<Tables>({ dialect }).withSchema('catalog');
   return { db, pool, settle, settleBy: (work) => (settleNow = work), close: () => db.destroy() };

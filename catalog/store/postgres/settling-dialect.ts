@@ -8,9 +8,16 @@ import {
   type TransactionSettings,
 } from 'kysely';
 
-/** A statement that changes what a coordinator may have been told: a row that the resolving of names reads, or a principal. */
+/**
+ * A statement that changes what a coordinator may have been told: a row that the resolving of names reads, a principal or its rights, or a row
+ * that takes such rows with it. `folder_claim` is left out, which every key that is given changes: folders are closed by changes of
+ * tables and bindings alone.
+ */
 const CHANGES =
-  /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|role|role_grant|group_role|group_member|privilege_grant|catalog|namespace|iceberg_table|iceberg_view|policy|policy_mapping|policy_binding)\b/i;
+  /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|role|role_grant|identity_provider|group_role|group_member|privilege_grant|catalog|namespace|iceberg_table|iceberg_view|table_source|policy|policy_mapping|policy_binding)\b/i;
+
+/** Whether a statement changes what a coordinator may have been told. */
+export const changesAnswers = (text: string): boolean => CHANGES.test(text);
 
 /** Such a statement by itself, whose number of rows says whether it has changed anything. */
 const CHANGES_ITSELF = /^\s*(?:insert|update|delete)\b/i;
@@ -91,7 +98,7 @@ class ObservedConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const hadChanged = this.hasChanged;
     // Before its answer, which may be lost after the change was made.
-    this.hasChanged ||= CHANGES.test(query.sql);
+    this.hasChanged ||= changesAnswers(query.sql);
     const result = await this.inner.executeQuery<R>(query);
     // Background work looks every few seconds by an UPDATE that takes what is due, and mostly finds nothing.
     if (result.numAffectedRows === 0n && CHANGES_ITSELF.test(query.sql)) this.hasChanged = hadChanged;
@@ -99,7 +106,7 @@ class ObservedConnection implements DatabaseConnection {
   }
 
   streamQuery<R>(query: CompiledQuery, chunkSize?: number): AsyncIterableIterator<QueryResult<R>> {
-    this.hasChanged ||= CHANGES.test(query.sql);
+    this.hasChanged ||= changesAnswers(query.sql);
     return this.inner.streamQuery(query, chunkSize);
   }
 }

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { isRolledBack } from './errors.ts';
+import { whileHolding } from './on-behalf-of.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function transact<T>(db: Database, work: (tx: Tx) => Promise<T>): P
   let worked = false;
   try {
     return await db.transaction().execute(async (tx) => {
-      const result = await work(tx);
+      const result = await whileHolding(() => work(tx));
       worked = true;
       return result;
     });

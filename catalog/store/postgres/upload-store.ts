@@ -64,6 +64,30 @@ export async function keepStoreUpload(db: Database, id: string, storeUploadId: s
   await db.updateTable('stage_upload').set({ store_upload_id: storeUploadId }).where('id', '=', id).execute();
 }
 
+/**
+ * Notes that the store may have begun another upload for the file of this one, whose id nobody knows: a row without an id, which has ended
+ * already, and of which the sweep ends what is left when the time of both is over.
+ */
+export async function keepLostUpload(db: Database, id: string): Promise<void> {
+  await db
+    .insertInto('stage_upload')
+    .columns(['id', 'stage_id', 'path', 'part_bytes', 'expires_at', 'ended'])
+    .expression((from) =>
+      from
+        .selectFrom('stage_upload')
+        .select((row) => [
+          sql<string>`gen_random_uuid()`.as('lost_id'),
+          'stage_id',
+          'path',
+          'part_bytes',
+          'expires_at',
+          row.lit(true).as('ended'),
+        ])
+        .where('id', '=', id),
+    )
+    .execute();
+}
+
 /** The store's ids of the uploads for one file of a stage. */
 export async function storeUploadsOf(db: Database, stageId: string, path: string): Promise<ReadonlySet<string>> {
   const rows = await db

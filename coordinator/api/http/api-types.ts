@@ -1,3 +1,4 @@
+// long file: one table of the bodies of the API
 import { Type, type Static, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { LEVELS } from '#shared/mlfq-spec.ts';

@@ -1,3 +1,4 @@
+// long file: one class, the changes of one text on one walk over its tokens
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { identifierText, stringText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';

@@ -1,3 +1,4 @@
+// long file: one class, the prepared statements and portals of a connection
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId } from '#shared/id.ts';

@@ -9,11 +9,17 @@ import { adlsLocation, adlsPlace, type AdlsPlace } from './adls-place.ts';
 /** Objects of a page: the store's own pages of 5,000 may be larger than an answer. */
 const PAGE = 1_000;
 
-/** The objects below a folder, page by page, in the order of their names. @throws STORAGE_ERROR */
+/**
+ * The objects below a folder, page by page, in the order of their names. @param withUploads also names that have blocks and no object yet
+ * @throws STORAGE_ERROR
+ */
 export async function* listBlobs(
   client: AdlsClient,
   folder: string,
-  pageSize?: number,
+  {
+    pageSize = PAGE,
+    withUploads = false,
+  }: { readonly pageSize?: number | undefined; readonly withUploads?: boolean } = {},
 ): AsyncGenerator<readonly ListedFile[]> {
   const place = adlsPlace(folder);
   const prefix = place.key === '' ? '' : `${place.key}/`;
@@ -23,7 +29,8 @@ export async function* listBlobs(
       restype: 'container',
       comp: 'list',
       prefix,
-      maxresults: String(pageSize ?? PAGE),
+      maxresults: String(pageSize),
+      ...(withUploads ? { include: 'uncommittedblobs' } : {}),
       ...(marker === '' ? {} : { marker }),
     };
     let page: XmlNode | undefined;

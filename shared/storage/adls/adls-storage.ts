@@ -6,6 +6,7 @@ import { AdlsClient } from './adls-client.ts';
 import { listBlobs, removeBlobs } from './adls-lists.ts';
 import { adlsLocation, adlsPlace } from './adls-place.ts';
 import { getBlob, headBlob } from './adls-reads.ts';
+import { abortBlockUploads } from './adls-uploads.ts';
 import { BlockUpload, copyBlob, putBlob } from './adls-writes.ts';
 
 /** Storage of `abfss:` locations. */
@@ -20,9 +21,8 @@ export function adlsStorage(credential: AdlsCredential, use?: StorageUse): Stora
     put: (location, body, checksums) => putBlob(client, location, { body, checksums }),
     beginUpload: (location, checksums) => Promise.resolve(new BlockUpload(client, location, checksums)),
     copy: (from, to) => copyBlob(client, from, to),
-    list: (folder, pageSize) => listBlobs(client, folder, pageSize),
+    list: (folder, pageSize) => listBlobs(client, folder, { pageSize }),
     remove: (locations) => removeBlobs(client, locations),
-    // Blocks that nobody has committed are gone after a week.
-    abortUploads: () => Promise.resolve(0),
+    abortUploads: (folder, text) => abortBlockUploads(client, folder, text),
   });
 }

@@ -10,6 +10,7 @@ import type { ClientAnswer } from '#shared/storage/object/store-client.ts';
 import { adlsError, type AdlsClient } from './adls-client.ts';
 import { accountAddress, adlsPlace, blobPath } from './adls-place.ts';
 import { AZURE_OWN, headBlob } from './adls-reads.ts';
+import { discardBlocks } from './adls-uploads.ts';
 import { blockId, blockList } from './blocks.ts';
 
 /** Writes of objects of Azure's store: none replaces another but by `copyBlob`. */
@@ -58,7 +59,6 @@ export async function putBlob(
   await requireMade(client, location, { answer, writeId });
 }
 
-/** Blocks that nobody commits are gone after a week. */
 export class BlockUpload implements PartUpload {
   readonly #client: AdlsClient;
   readonly #location: string;
@@ -105,6 +105,7 @@ export class BlockUpload implements PartUpload {
 
   async abort(): Promise<void> {
     await this.#blocks.settled();
+    await discardBlocks(this.#client.detached(), this.#location).catch(() => undefined);
   }
 }
 

@@ -5,9 +5,9 @@ import { ownHeaders } from '#shared/storage/object/own-headers.ts';
 import { elements, readXml, textAt } from '#shared/storage/object/read-xml.ts';
 import { storageError } from '#shared/storage/object/store-error.ts';
 import { AdlsClient } from './adls-client.ts';
-import { removeBlobs } from './adls-lists.ts';
 import { adlsPlace } from './adls-place.ts';
 import { AZURE_OWN, headBlob } from './adls-reads.ts';
+import { discardBlocks } from './adls-uploads.ts';
 import { copyBlob } from './adls-writes.ts';
 import { blockId, blockList, blockNumber } from './blocks.ts';
 
@@ -26,10 +26,14 @@ export function blockUploads(credential: AdlsCredential): ClientUploads {
   };
   const isWritten = async ({ location }: UploadTarget, writeId: string): Promise<boolean> =>
     (await headBlob(client, location))?.writeId === writeId;
-  const abort = ({ coming }: UploadTarget): Promise<void> => removeBlobs(client, [coming]);
+  const abort = (target: UploadTarget): Promise<void> =>
+    at(target, async () => {
+      const { status } = await client.send({ method: 'DELETE', place: adlsPlace(target.coming) }, [404]);
+      if (status === 404) await discardBlocks(client, target.coming);
+    });
   return {
     // Blocks need no beginning: they have the name of the upload.
-    begin: (_target, writeId) => Promise.resolve(writeId),
+    begin: (_target, writeId) => Promise.resolve({ id: writeId, mayHaveLost: false }),
     parts: (target, uploadId) =>
       at(target, async () => {
         const parts = await listBlocks(client, target.coming, uploadId);

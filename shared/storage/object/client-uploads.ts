@@ -9,13 +9,21 @@ export type StoredPart = {
   readonly sizeBytes: number;
 };
 
+/** An upload that was begun. */
+export type BegunUpload = {
+  /** The store's id of it. */
+  readonly id: string;
+  /** The request was sent again, because its answer was lost: the store may have begun another upload before, whose id nobody knows. */
+  readonly mayHaveLost: boolean;
+};
+
 /**
  * Uploads whose parts somebody else sends to the store by signed addresses. The object is not there until the upload is completed, and then it
  * replaces another one of its name at once.
  */
 export type ClientUploads = {
-  /** Begins an upload. @param writeId the object will have it @returns the store's id of the upload @throws STORAGE_ERROR */
-  begin(target: UploadTarget, writeId: string): Promise<string>;
+  /** Begins an upload. @param writeId the object will have it @throws STORAGE_ERROR */
+  begin(target: UploadTarget, writeId: string): Promise<BegunUpload>;
   /** The parts that have come, by their numbers; undefined when the upload has ended. @throws STORAGE_ERROR */
   parts(target: UploadTarget, uploadId: string): Promise<readonly StoredPart[] | undefined>;
   /** Makes the parts the object. @returns false when the upload has ended @throws STORAGE_ERROR, INVALID_REQUEST */

@@ -6,6 +6,7 @@ import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { OTHER_STORE_MS, OTHER_STORES, type OtherStore } from '#test/support/other-stores.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The laws of `s3-faults.system.test.ts`, over the other stores. */
 
@@ -53,6 +54,39 @@ describe.each(Object.keys(OTHER_STORES) as (keyof typeof OTHER_STORES)[])('in a 
     await storage.remove(listed);
     expect(proxy.takeCounts().faults).toBeGreaterThan(10);
   });
+
+  test('an upload that breaks leaves no part at the store, also where an answer of its end is lost', async () => {
+    const before = await store.openUploads();
+    async function* breaking(): AsyncGenerator<Buffer> {
+      yield* inChunks(randomBytes(40 * 2 ** 20), 2 ** 20);
+      throw new Error('broken');
+    }
+    for (const lost of [undefined, /^PUT .*comp=blocklist/, /^DELETE /]) {
+      proxy.set(lost === undefined ? {} : { lost });
+      await expect(storage.writeStream(at('broken/large'), breaking())).rejects.toThrow('broken');
+      expect([lost, await store.openUploads()]).toEqual([lost, before]);
+      expect(await Array.fromAsync(storage.list(at('broken')))).toEqual([[]]);
+    }
+  });
+
+  test.runIf(kind === 'adls')(
+    'what a writer has left that died is found by its name, and ends; nothing else does',
+    async () => {
+      const [name, other] = ['0c3e5c9a-9a53-4a6f-8f66-2f1d4a1f0001', '0c3e5c9a-9a53-4a6f-8f66-2f1d4a1f0002'];
+      const never = async function* (): AsyncGenerator<Buffer> {
+        yield* inChunks(randomBytes(20 * 2 ** 20), 2 ** 20);
+        await Promise.withResolvers<void>().promise;
+      };
+      for (const one of [name, other]) void storage.writeStream(at(`left/${one}/large`), never());
+      await expect.poll(() => store.openUploads(), { timeout: patience(30_000) }).toBe(2);
+      await storage.write(at(`left/${name}/empty`), Buffer.alloc(0));
+      expect(await storage.abortUploads(at('left'), name)).toBe(1);
+      expect(await store.openUploads()).toBe(1);
+      expect(await Array.fromAsync(storage.list(at('left')))).toEqual([[at(`left/${name}/empty`)]]);
+      expect(await storage.abortUploads(at('left'), other)).toBe(1);
+      expect(await store.openUploads()).toBe(0);
+    },
+  );
 
   test('a byte that is another one is asked for again', async () => {
     const bytes = randomBytes(50_000);

@@ -67,6 +67,11 @@ export class StoreClient<Request, Credential extends StoreCredential> {
     return this.#repeats.take();
   }
 
+  /** Tells the statement or task of an upload that was perhaps begun, and that nobody knows. */
+  lostUpload(): void {
+    this.#use.lostUpload?.();
+  }
+
   /**
    * Sends a request until it is answered. A body that ended early is given as it is (`isCut`): who reads a range goes on from there.
    * @param accepted statuses beyond 2xx that are answers, too

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { ClientUploads, StoredPart, UploadTarget } from './client-uploads.ts';
+import type { BegunUpload, ClientUploads, StoredPart, UploadTarget } from './client-uploads.ts';
 import { unquoted } from './object-store.ts';
 import { ownHeaders } from './own-headers.ts';
 import { elements, readXml, textAt } from './read-xml.ts';
@@ -63,12 +63,12 @@ export function xmlUploads(store: XmlStore): ClientUploads {
   };
 }
 
-async function begin(store: XmlStore, location: string, writeId: string): Promise<string> {
+async function begin(store: XmlStore, location: string, writeId: string): Promise<BegunUpload> {
   const headers = { ...ownHeaders(store.ownPrefix, writeId, null), 'content-type': 'application/octet-stream' };
-  const { body } = await store.send(location, { method: 'POST', query: { uploads: '' }, headers });
+  const { body, sent } = await store.send(location, { method: 'POST', query: { uploads: '' }, headers });
   const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
   if (uploadId === undefined) throw new Error('the store began no upload');
-  return uploadId;
+  return { id: uploadId, mayHaveLost: sent > 1 };
 }
 
 async function listParts(

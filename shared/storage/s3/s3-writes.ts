@@ -50,7 +50,8 @@ export async function beginUpload(
 ): Promise<MultipartUpload> {
   const writeId = randomUUID();
   const headers = ownHeaders(S3_OWN, writeId, checksums);
-  const { body } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
+  const { body, sent } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
+  if (sent > 1) client.lostUpload();
   const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
   if (uploadId === undefined) throw new Error('the store began no upload');
   return new MultipartUpload(client, location, { uploadId, writeId });

@@ -15,19 +15,19 @@ import { ADMINISTER_OPERATIONS, NO_PRINCIPALS } from '#test/support/documented-r
 import { INSPECT_OPERATIONS, noTables } from '#test/support/inspected-tables.ts';
 import { noStages, STAGE_OPERATIONS } from '#test/support/no-stages.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import type { HistoryRequest } from '../../history/history-request.ts';
-import { queryMetrics } from '../../query/query-metrics.ts';
-import type { Caller } from '../../auth/authenticate.ts';
-import type { QueryService, StatementRequest } from '../../query/query-service.ts';
+import type { HistoryRequest } from '../history/history-request.ts';
+import { queryMetrics } from '../query/query-metrics.ts';
+import type { Caller } from '../auth/authenticate.ts';
+import type { QueryService, StatementRequest } from '../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import { BROWSE, eventHub, historyEntry, KILL, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
 import { tableFromIPC } from 'apache-arrow';
 import { allowing } from '#test/support/decisions.ts';
-import type { ResultBatch, ResultShape, DoorSink } from '../../sink/result-sink.ts';
-import { encodeMade, numberColumns } from '../../sink/made-rows.ts';
-import { KeptResults } from '../../result/kept-results.ts';
+import type { ResultBatch, ResultShape, DoorSink } from '../sink/result-sink.ts';
+import { encodeMade, numberColumns } from '../sink/made-rows.ts';
+import { KeptResults } from '../result/kept-results.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
-import type { TableApi } from './table-api.ts';
+import type { TableApi } from './http/table-api.ts';
 import { machineSlowness } from '#test/support/run/machine-speed.ts';
 
 let url: string;

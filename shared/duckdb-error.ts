@@ -1,6 +1,6 @@
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import { missingObjectCode } from '#shared/sql/missing-object.ts';
+import { raisedCode } from '#shared/sql/raised-message.ts';
 import { UNKNOWN_SETTING } from '#shared/sql/statement-context.ts';
 import { RAISED, REFUSAL } from '#shared/sql/bounded-functions.ts';
 
@@ -273,8 +273,8 @@ export const BINDING_CODES: ReadonlySet<ErrorCode> = new Set([
 
 function codeOf(report: Report): ErrorCode {
   if (report.type !== 'raised' && report.message.startsWith(UNKNOWN_SETTING)) return 'SETTING_NOT_FOUND';
-  const missing = report.type === 'raised' ? missingObjectCode(report.message) : undefined;
-  if (missing !== undefined) return missing;
+  const raised = report.type === 'raised' ? raisedCode(report.message) : undefined;
+  if (raised !== undefined) return raised;
   const code = Object.hasOwn(CODE_OF_TYPE, report.type) ? CODE_OF_TYPE[report.type] : undefined;
   return code?.(report) ?? 'INTERNAL_ERROR';
 }

@@ -79,7 +79,7 @@ export const ERRORS = {
     '42939',
     400,
     3,
-    'The name is that of a schema of the system: information_schema or pg_catalog, whatever the case.',
+    'The name is that of a schema of the system, information_schema or pg_catalog, or begins with pg_, whatever the case.',
   ),
   SCHEMA_NOT_EMPTY: entry('user', '2BP01', 409, 9, 'The schema (namespace) still holds tables or schemas.'),
   NAME_IN_USE: entry('user', '2BP01', 409, 9, 'Views or functions name the schema or the catalog in their text.'),

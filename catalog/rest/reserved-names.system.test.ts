@@ -40,9 +40,39 @@ test.each(['information_schema', 'INFORMATION_SCHEMA', 'Information_Schema', 'pg
 );
 
 test('below another namespace, and as a part of a name, they are names like others', async () => {
-  for (const namespace of [['above'], ['above', 'pg_catalog'], ['information_schema_2'], ['pg_catalog.x']]) {
+  for (const namespace of [
+    ['above'],
+    ['above', 'pg_catalog'],
+    ['information_schema_2'],
+    ['pg'],
+    ['above', 'pg_mine'],
+  ]) {
     expect((await post(NS, { namespace })).status, namespace.join('/')).toBe(200);
   }
+});
+
+describe('a name that begins with pg_', () => {
+  const MINE = `${NS}/PG_mine`;
+  beforeAll(async () => {
+    await post(NS, { namespace: ['mine'] });
+    await catalog.sql(`update catalog.namespace set path = 'PG_mine', path_folded = 'pg_mine' where path = 'mine'`);
+  });
+
+  test.each(['pg_other', 'PG_Other', 'pg_', 'pg_catalog.x'])('is none for a new namespace: %s', async (name) => {
+    const message = `Namespace name is reserved: ${name}`;
+    expect(errorOf(await post(NS, { namespace: [name] }))).toEqual([400, 'BadRequestException', message]);
+    await post(NS, { namespace: ['free'] });
+    const renamed = await post(`${NS}/free/rename`, { destination: [name] });
+    expect([renamed.status, errorOf(renamed)[2]]).toEqual([400, message]);
+  });
+
+  test('stays that of one that is there: it is read, takes tables and namespaces, is renamed', async () => {
+    expect((await get(MINE)).body).toMatchObject({ namespace: ['PG_mine'] });
+    expect((await post(`${MINE}/tables`, { name: 'new', schema: SCHEMA })).status).toBe(200);
+    expect((await post(NS, { namespace: ['PG_mine', 'below'] })).status).toBe(200);
+    expect((await post(`${MINE}/rename`, { destination: ['no_longer'] })).status).toBe(204);
+    expect((await get(`${NS}/no_longer/tables`)).body['identifiers']).toHaveLength(1);
+  });
 });
 
 describe('one that is there from before', () => {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
+import { textOf } from '../plan/json-node.ts';
 import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import { ByteOffsets } from './byte-offsets.ts';
 
@@ -89,11 +90,15 @@ function unnamedItems(tree: Json): readonly UnnamedItem[] {
 /** Functions that give a list. */
 const LISTS: ReadonlySet<string> = new Set(['list_value', 'generate_series', 'range']);
 
-/** Whether an item is a call of UNNEST that may have a column for each field of a struct. Within an expression it has one. */
+/**
+ * Whether an item is a call of UNNEST that may have a column for each field of a struct. Within an expression it has one, and over a subquery,
+ * as DuckDB takes no struct from one.
+ */
 function mayUnnestStruct(expression: JsonObject): boolean {
   if (expression['function_name'] !== 'unnest') return false;
   const [list, ...options] = expression['children'] as readonly JsonObject[];
-  return options.length > 0 || !LISTS.has(String(list?.['function_name']));
+  const isList = list?.['class'] === 'SUBQUERY' || LISTS.has(textOf(list?.['function_name']));
+  return options.length > 0 || !isList;
 }
 
 /** Where the name of a table or of a column with its schema stands, which is replaced; undefined for any other node. */

@@ -229,6 +229,55 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
     (w) =>
       w.parse('', `SELECT a FROM t WHERE ${where} ORDER BY a`).describe('S', '').bind('', '', lists).execute('').sync(),
   ]),
+  ...[
+    ...['flip', 'SELECT, flip', '', 'SELECT,', 'SELECT  WITH GRANT OPTION', 'USAGE', ' select , INSERT '].map(
+      (privilege) => `has_table_privilege('t', '${privilege}')`,
+    ),
+    "has_table_privilege('t', NULL)",
+    "has_table_privilege('none', 'flip')",
+    "has_table_privilege(99999999::oid, 'flip')",
+    "has_table_privilege(99999999::oid, 'SELECT')",
+    "has_table_privilege(current_user, 't', 'flip')",
+    "has_any_column_privilege('t', 'DELETE')",
+    "has_column_privilege('t', 'a', 'DELETE')",
+    "has_column_privilege('t', 'a', 'select')",
+    "has_schema_privilege('pg_catalog', 'SELECT')",
+    "has_database_privilege(current_database(), 'flip')",
+    "has_function_privilege('version()', 'flip')",
+    "has_function_privilege('version()', 'EXECUTE')",
+    "has_function_privilege('none()', 'EXECUTE')",
+    "has_type_privilege('int4', 'flip')",
+    "has_type_privilege('int4', 'USAGE')",
+    "has_type_privilege('nothing', 'USAGE')",
+    "has_sequence_privilege('none', 'USAGE')",
+    "has_language_privilege('sql', 'flip')",
+    "has_tablespace_privilege('pg_default', 'flip')",
+    "has_parameter_privilege('work_mem', 'flip')",
+    "has_largeobject_privilege(1, 'flip')",
+    "pg_has_role(current_user, 'flip')",
+    "pg_has_role(current_user, current_user, 'flip')",
+    "pg_has_role(current_user, 'MEMBER')",
+    ...'regclass regtype regproc regprocedure regnamespace regrole regoper regcollation oid'
+      .split(' ')
+      .flatMap((type) => ["'99999999999'", "'4294967296'"].map((number) => `${number}::${type}`)),
+    ...['4294967295', '-1', '-2147483649', ' 12 ', 'abc', '', '12x', '010', '08', '0x1F', '-010'].map(
+      (text) => `'${text}'::oid`,
+    ),
+    ...['007', '010', '1259', '-', '0'].map((text) => `'${text}'::regclass`),
+    '99999999999::oid',
+    '99999999999::regclass',
+    '(-1)::oid',
+    "to_regclass('1259')",
+    "to_regclass('99999999999')",
+  ].map((value): readonly [string, Step] => [`names of objects and rights: ${value}`, q(`SELECT ${value} AS x`)]),
+  ...["oid = '99999999999'", "oid IN ('99999999999')", "oid = 'abc'", "oid = ANY('{99999999999}')"].map(
+    (where): readonly [string, Step] => [
+      `names of objects: ${where}`,
+      q(`SELECT count(*) AS n FROM pg_class WHERE ${where}`),
+    ],
+  ),
+  ['a schema with the prefix of Postgres', q('CREATE SCHEMA pg_mine')],
+  ['one that is to have it', q(`ALTER SCHEMA ${SCHEMA} RENAME TO pg_mine`)],
   ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
   ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],
   ['too few values', (w) => w.bind('', 'p', ['v']).sync()],
@@ -355,6 +404,192 @@ test.each(JSON_QUERIES)('the same JSON: %s', async (sql) => {
       .map((one) => (one.type === 'E' ? 'error' : rowOf(one.body).map(jsonOf)));
   });
   expect(mine).toEqual(real);
+});
+
+/** Expressions whose values are the same; the types of numbers, and texts of errors, are each server's own. */
+const VALUES = [
+  ...['~', '!~', '~*', '!~*'].flatMap((operator) =>
+    ['b', '^b', '^a.*C$', 'B|x', 'z'].map((pattern) => `'abc' ${operator} '${pattern}'`),
+  ),
+  `E'a\\nb' ~ 'a.b'`,
+  `'b' || 'c' ~ 'bc'`,
+  `NOT 'abc' ~ 'b' OR NULL ~ 'a'`,
+  `'a' || 'b' !~ 'ab' = false`,
+  `~5 + (5 & ~3)`,
+  `CASE WHEN true THEN 'abc' END ~ 'b'`,
+  `'abc' ~~ 'a%' AND 'abc' ~~* 'A%' AND 'abc' !~~ 'b%'`,
+  `(SELECT string_agg(x, ',' ORDER BY x) FROM (VALUES ('abc', 'B'), ('x', 'y'), (NULL, 'b'), ('y', NULL)) AS v(x, p) WHERE x ~* p AND x ~ lower(v.p) AND x ~ ('^' || lower(p) || '|a'))`,
+  `initcap('hello wORLD foo-bar 2nd x_y o''neil')`,
+  `initcap(initcap(NULL))`,
+  `initcap('')`,
+  `lpad('a', 3) || rpad('b', 3) || lpad('abc', 2) || lpad('abc', -1)`,
+  `string_to_array('a,b,c', ',')`,
+  `string_to_array('a,b,,c', ',', '')`,
+  `string_to_array('abc', NULL)`,
+  `string_to_array('', ',')`,
+  `string_to_array('abc', '')`,
+  `string_to_array(NULL, ',')`,
+  `string_to_array('1,2', ',')::int[]`,
+  `(string_to_array('a,b', ','))[2]`,
+  `array_to_string(ARRAY[1, 2, NULL, 3], ',', '*')`,
+  `array_to_string(ARRAY['a', NULL], ',', NULL)`,
+  `array_to_string(array_remove(string_to_array('a,b,c', ','), 'b'), '-', '*')`,
+  `array_remove(ARRAY['a', NULL], NULL)`,
+  `array_replace(ARRAY[1, 2, 1], 1, 9)`,
+  `quote_nullable(NULL) || quote_nullable('it''s')`,
+  `quote_nullable('a\\b')`,
+  `quote_literal('a\\b')`,
+  `format('%s-%s', 'a', 7)`,
+  `format('%L and %s', NULL, NULL)`,
+  `format('%2$s %1$s', 'x', true)`,
+  `format('%1$s %s', 'x', 'y')`,
+  `format('a%%b %%')`,
+  `regexp_like('abc', 'B')`,
+  `regexp_count('abcabc', 'b')`,
+  `regexp_match('foobarbequebaz', '(bar)(beque)')`,
+  `regexp_match(initcap('abc'), 'A.')`,
+  `regexp_match('abc', 'x')`,
+  `regexp_match(NULL, 'x')`,
+  `(regexp_match('v1.22', '(\\d+)\\.(\\d+)'))[2]`,
+  `regexp_substr('abcabc', 'b.')`,
+  ...[
+    'YYYY-MM-DD HH24:MI:SS',
+    'YYYY-MM-DD HH12:MI:SS.MS US AM pm',
+    'YYYY-MM-DD"T"HH24:MI:SS"Z"',
+    'Month DD, YYYY',
+    'FMMonth FMDD, YYYY',
+    'MON Mon mon MONTH month|',
+    'DAY Day day DY Dy dy|FMDay|',
+    'Q D ID DDD FMDDD IW IYYY YY',
+    'yyyy"Q"q iyyy-iw 100%',
+    'HH12 HH FMHH12 FMHH24 FMMI FMSS AM',
+  ].flatMap((template) =>
+    ["timestamp '2024-03-05 14:05:06.123456'", "timestamp '2024-12-30 00:15'", "date '2023-01-01'"].map(
+      (time) => `to_char(${time}, '${template}')`,
+    ),
+  ),
+  ...[
+    '9',
+    '09',
+    '90',
+    '999',
+    '9.9',
+    '0.99',
+    '9,999',
+    '9,999.99',
+    '99,990.00',
+    '0,000.0',
+    'FM999',
+    'FM9.9',
+    'FM0.99',
+    'FM9,999.99',
+    'FM9,999.90',
+    'FM0,009.99',
+    'FM999,999,990.00',
+  ].map(
+    (template) =>
+      `string_agg(coalesce(to_char(x, '${template}'), '-'), '|' ORDER BY x)
+        FROM (VALUES (0), (5), (-5), (0.5), (-0.05), (0.04), (-0.04), (1234.5), (-1234.567), (999.995), (-99999), (148), (0.001), (-0.001), (100.10), (9.95), (-9.95), (NULL)) AS v(x)`,
+  ),
+  `to_char(-12::bigint, '9,999') || to_char(12.34::numeric(10, 2), 'FM90.0') || to_char(7::smallint, '00')`,
+  `to_char(timestamp 'infinity', 'YYYY')`,
+  `to_char(NULL::timestamp, 'YYYY')`,
+  `to_char(date '0044-03-15', 'YYYY YY')`,
+  `to_char((SELECT max(d) FROM (VALUES (date '2024-01-01')) AS v(d)), 'YYYY') || 'x'`,
+  `to_date('2024-03-05', 'YYYY-MM-DD')`,
+  `to_date('20240305', 'YYYYMMDD')`,
+  `to_date('05/3/2024', 'DD/MM/YYYY')`,
+  `to_date(NULL, 'YYYY-MM-DD')`,
+  `to_date('2024-13-05', 'YYYY-MM-DD')`,
+  `to_date('2024-02-30', 'YYYY-MM-DD')`,
+  `to_timestamp('2024-03-05 10:00:01', 'YYYY-MM-DD HH24:MI:SS')`,
+  `to_timestamp(1700000000)`,
+  ...[
+    ['{"a":1,"b":2}', '{"a":1.0}'],
+    ['{"a":{"b":1}}', '{"b":1}'],
+    ['{"a":{"b":1,"c":[1,2,{"d":"x","e":null}]}}', '{"a":{"c":[{"d":"x"},1,1]}}'],
+    ['{"a":{"c":[1,2,{"e":null}]}}', '{"a":{"c":[{"e":null}]}}'],
+    ['{"a":{"c":[1,2]}}', '{"a":{"c":[3]}}'],
+    ['{"a":{"b":1}}', '{"a":{"z":null}}'],
+    ['["foo","bar"]', '"bar"'],
+    ['["foo",["bar"]]', '["bar"]'],
+    ['["foo",["bar"]]', '[["bar"]]'],
+    ['"bar"', '"bar"'],
+    ['"bar"', '["bar"]'],
+    ['{"a":["x"]}', '{"a":"x"}'],
+    ['{}', '{}'],
+    ['[1]', '{}'],
+    ['[[1]]', '[[]]'],
+    ['{"a/b~":true}', '{"a/b~":true}'],
+    ['{"a":true}', '{"a":"true"}'],
+    ['["x"]', '{"0":"x"}'],
+  ].map(([value, wanted]) => `'${value}'::jsonb @> '${wanted}'::jsonb`),
+  `'{"a":1}'::jsonb @> '{"a":1}' AND NOT '[1]'::jsonb @> '[2]'`,
+  `NULL::jsonb @> '{"a":1}'`,
+  ...['{"a":1}', '["a",1]', '"a"', '1', 'null', '{"1":{}}'].flatMap((value) =>
+    ["? 'a'", "? '1'", "?| array['a','x']", "?& '{a,x}'", "?| '{}'", "?& '{}'"].map(
+      (search) => `'${value}'::jsonb ${search}`,
+    ),
+  ),
+  `NOT '{"a":{"b":1}}'::jsonb -> 'a' ? 'b' OR NULL::jsonb ? 'a'`,
+  `string_agg(d->>'n', ',') FROM (VALUES ('{"n":1,"t":["x","y"]}'::jsonb), ('{"n":2,"t":["z"]}'::jsonb)) AS v(d) WHERE d->'t' ? 'x' AND d @> '{"n":1}' OR d->'t' @> '["z"]'::jsonb`,
+  `ARRAY[1, 2] @> ARRAY[1] AND ARRAY['a'] @> '{a}'::text[]`,
+  ...[
+    `a = ANY('{1,2}')`,
+    `c = ANY('{7,3}')`,
+    `b = ANY('{x,"y"}')`,
+    `a <> ALL('{1}')`,
+    `a <> ALL('{1,NULL}')`,
+    `a = ANY('{}')`,
+    `a = ANY('{x}')`,
+    `v.a = ANY('{1}') AND v.b ~ 'X|x'`,
+  ].map(
+    (where) =>
+      `string_agg(c::text, ',' ORDER BY c) FROM (VALUES (1, 'x', 1::bigint), (2, 'y', 2), (NULL, 'z', 3)) AS v(a, b, c) WHERE ${where}`,
+  ),
+  `encode('abc'::bytea, 'hex') || encode('abc'::bytea, 'base64')`,
+  `decode('616263', 'hex')`,
+  `decode('YWJj', 'base64')`,
+  `extract(second FROM timestamp '2024-03-15 10:00:01.5')`,
+  `extract(seconds FROM time '10:20:30.25')`,
+  `extract(milliseconds FROM timestamp '2024-03-15 10:00:01.5005')`,
+  `extract(second FROM interval '-1.5 seconds')`,
+  `date_part('second', timestamp '2024-03-15 10:00:01.5')`,
+  `date_part('milliseconds', interval '1.5005 seconds')`,
+  `generate_series(1, 3)`,
+  `generate_series(a, 3) FROM (VALUES (2), (3)) AS v(a) ORDER BY 1`,
+  `d::date FROM generate_series(date '2024-01-01', date '2024-01-03', '1 day') AS d`,
+  `g + interval '1 day', count(*) OVER () FROM generate_series(timestamp '2024-01-31', timestamp '2024-03-31', interval '1 month') g`,
+  `i + j FROM generate_series(1, 2) AS i, generate_series(1, 2) AS k(j) WHERE i > 1 ORDER BY 1`,
+  `statement_timestamp() <= now() + interval '1 minute'`,
+];
+
+test.each(VALUES)('the same value: %s', async (value) => {
+  const [mine, real] = await both(async (wire) => {
+    const messages = await wire.send('Q', `SELECT ${value}`).messages();
+    return messages
+      .filter(({ type }) => type === 'D' || type === 'E')
+      .map((one) => (one.type === 'E' ? 'error' : rowOf(one.body)));
+  });
+  expect(mine).toEqual(real);
+});
+
+test.each([
+  [`to_char(date '2024-03-05', 'DDth')`, 'DDth'],
+  [`to_char(1.5::float8, '9.9')`, 'DOUBLE'],
+  [`to_char(now(), 'YYYY TZ')`, 'TZ'],
+  [`to_char(date '2024-03-05' - interval '3000 years', 'YYYY')`, 'before 1'],
+  [`to_date('05 Mar 2024', 'DD Mon YYYY')`, 'DD Mon YYYY'],
+  [`format('%5s', 'a')`, '%5s'],
+  [`format('%s', 1.5::float8)`, 'DOUBLE'],
+  [`format('%s', ARRAY[1])`, 'INTEGER[]'],
+  [`regexp_match('abc', '(x)?b')`, '(x)?b'],
+  [`'{}'::jsonb @> '{"a": 12345678901234567}'`, '@>'],
+  [`'{}'::jsonb ? lower('A')`, '?'],
+])('refused, and told why: %s', async (value, reason) => {
+  const messages = await ours.send('Q', `SELECT ${value}`).messages();
+  const [error] = messages.filter(({ type }) => type === 'E').map(({ body }) => fieldsOf(body));
+  expect([error?.get('C'), error?.get('M')]).toEqual(['0A000', expect.stringContaining(reason)]);
 });
 
 const jsonOf = (cell: string | null): unknown => {

@@ -4,6 +4,7 @@ import { must } from '#shared/must.ts';
 import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
 import { PostgresWire } from '#test/support/postgres-wire.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Prepared statements of a session: those of Parse and of PREPARE are the same. */
 let cluster: Cluster;
@@ -101,4 +102,35 @@ test.each(['one Query', 'a pipeline'])('others are served between the statements
   // Two were served before and behind them all, when they kept the event loop.
   expect(served).toBeGreaterThan(10);
   await other.end();
+});
+
+/** Longest time, in milliseconds, that a small query of another client takes beside a long list: a turn of the door is 50 ms at most. */
+const WAIT_MAX_MS = patience(300);
+
+test.each([14_000, 140_000])('others are served while a list of %d numbers is looked through', async (count) => {
+  const [client, other] = [
+    new pg.Client({ connectionString: url.href }),
+    new pg.Client({ connectionString: url.href }),
+  ];
+  await Promise.all([client.connect(), other.connect()]);
+  await other.query('SELECT 1');
+  const list = Array.from({ length: count }, (_, i) => i + 100_000);
+  const state = { isDone: false };
+  const sql = 'SELECT count(*)::INTEGER AS n FROM generate_series(1, 5) AS g(i) WHERE i = ANY($1)';
+  const asked = client.query<{ n: number }>(sql, [list]).then(
+    ({ rows }) => rows[0]?.n,
+    // A list that is too long to be planned is refused.
+    (error: unknown) => (error instanceof pg.DatabaseError ? error.code : error),
+  );
+  const sent = asked.finally(() => (state.isDone = true));
+  let [longestMs, served] = [0, 0];
+  for (; !state.isDone; served += 1) {
+    const begin = performance.now();
+    await other.query('SELECT 1');
+    longestMs = Math.max(longestMs, performance.now() - begin);
+  }
+  expect([0, '54001']).toContain(await sent);
+  expect(served).toBeGreaterThan(10);
+  expect(longestMs).toBeLessThan(WAIT_MAX_MS);
+  await Promise.all([client.end(), other.end()]);
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
+import { isReservedForNew, isReservedSchema } from '#shared/sql/reserved-schemas.ts';
 import type { Properties } from '../../metadata/table-document.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
@@ -52,9 +52,17 @@ export const lockTree = (tx: Tx, catalogId: string, mode: 'shared' | 'alone') =>
  * hold can be changed. @throws RESERVED_NAME
  */
 export function requireNotReserved(path: NamespacePath): void {
-  if (!isReservedSchema(path)) return;
-  throw new SkeinError('RESERVED_NAME', `Namespace name is reserved: ${displayPath(path)}`);
+  if (isReservedSchema(path)) refuseReserved(path);
 }
+
+/** As `requireNotReserved`, for a namespace that is to have this name. @throws RESERVED_NAME */
+export function requireFreeForNew(path: NamespacePath): void {
+  if (isReservedForNew(path)) refuseReserved(path);
+}
+
+const refuseReserved = (path: NamespacePath): never => {
+  throw new SkeinError('RESERVED_NAME', `Namespace name is reserved: ${displayPath(path)}`);
+};
 
 /** Adds a namespace whose parent exists. @throws SCHEMA_EXISTS, RESERVED_NAME; SCHEMA_NOT_FOUND for the parent. */
 export async function insertNamespace(
@@ -63,7 +71,7 @@ export async function insertNamespace(
   path: NamespacePath,
   properties: Properties,
 ): Promise<void> {
-  requireNotReserved(path);
+  requireFreeForNew(path);
   await lockTree(tx, catalogId, 'shared');
   const parent = path.slice(0, -1);
   const parentId = parent.length === 0 ? null : (await requireNamespace(tx, catalogId, parent)).id;

@@ -4,7 +4,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { namespaceOf } from '../../metadata/check-name.ts';
 import { displayPath, joinPath, LEVEL_SEPARATOR, type NamespacePath } from '../../metadata/object-name.ts';
 import { isUniqueViolation } from './errors.ts';
-import { lockTree, namespaceNotFound, requireNamespace, requireNotReserved } from './namespace-store.ts';
+import { lockTree, namespaceNotFound, requireFreeForNew, requireNamespace } from './namespace-store.ts';
 import type { Tx } from './tables.ts';
 
 type Place = { readonly catalogId: string; readonly from: NamespacePath; readonly to: NamespacePath };
@@ -17,7 +17,7 @@ type Place = { readonly catalogId: string; readonly from: NamespacePath; readonl
  * below it would be too long
  */
 export async function renameNamespaces(tx: Tx, { catalogId, from, to }: Place): Promise<readonly string[]> {
-  requireNotReserved(to);
+  requireFreeForNew(to);
   await lockTree(tx, catalogId, 'alone');
   const [old, wanted] = [joinPath(from), joinPath(to)];
   if (wanted.startsWith(`${old}${LEVEL_SEPARATOR}`)) {

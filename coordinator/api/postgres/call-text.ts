@@ -20,11 +20,11 @@ const OPERATOR = /[-#>@<]/;
 const OPERATOR_MAX = 3;
 
 /** Words before a bracket that call no function, and those whose bracket belongs to what stands before them. */
-const NO_CALLS: ReadonlySet<string> = new Set(
+export const NO_CALLS: ReadonlySet<string> = new Set(
   `AND OR NOT IN WHERE ON HAVING WHEN THEN ELSE CASE SELECT DISTINCT FROM BY AS VALUES UNION ALL EXCEPT INTERSECT LIKE ILIKE BETWEEN IS RETURNING
   USING LATERAL JOIN SET LIMIT OFFSET`.split(/\s+/),
 );
-const BEHIND_CALLS: ReadonlySet<string> = new Set(['FILTER', 'OVER', 'GROUP', 'ANY', 'SOME', 'EXISTS', 'END']);
+export const BEHIND_CALLS: ReadonlySet<string> = new Set(['FILTER', 'OVER', 'GROUP', 'ANY', 'SOME', 'EXISTS', 'END']);
 
 /** Words that may follow a source of FROM, and are no alias of it. */
 const BEHIND_SOURCE: ReadonlySet<string> = new Set(
@@ -126,6 +126,10 @@ export class CallText {
     }
     return { commas, order: undefined };
   }
+
+  startOf = (at: number): number => this.#tokens[at]?.start ?? 0;
+
+  endOf = (at: number): number => this.#tokens[at]?.end ?? 0;
 
   get length(): number {
     return this.#tokens.length;

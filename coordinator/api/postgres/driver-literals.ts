@@ -5,7 +5,7 @@ import { readArray, readBytes } from '../../arrival/postgres/read-text.ts';
 import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import { applyEdits, type ParameterEdit } from '../../statement/bind-parameters.ts';
 import { DerivedText } from '../../statement/derived-text.ts';
-import { jsonCalls, mayHaveJson } from './json-calls.ts';
+import { jsonCalls, mayHaveCalls } from './json-calls.ts';
 import { QUALIFIED_STAR, qualifiedStars } from './qualified-stars.ts';
 import { UNNEST_IN_FROM, unnestLists } from './unnest-lists.ts';
 
@@ -29,7 +29,7 @@ export const withDriverLiterals = (sql: string, edits: readonly ParameterEdit[])
 
 /** Whether a statement may have such a text: a short look at a long one. */
 export const mayHaveLiterals = (sql: string): boolean =>
-  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || mayHaveJson(sql) || QUALIFIED_STAR.test(sql);
+  WRITTEN.test(sql) || UNNEST_IN_FROM.test(sql) || mayHaveCalls(sql) || QUALIFIED_STAR.test(sql);
 
 /** The changes that `readDriverLiterals` makes, in their order. */
 export function driverLiterals(sql: string): readonly ParameterEdit[] {

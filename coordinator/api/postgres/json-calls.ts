@@ -4,14 +4,27 @@ import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import { CallText, tokensOf } from './call-text.ts';
 import { JSON_OPERATORS, pointerOf, writeOperators } from './json-operators.ts';
 import { writeRows } from './json-rows.ts';
+import { isPostgresQuery } from '../../prepare/postgres-query.ts';
+import { PATTERN_OPERATORS, writePatterns } from './pattern-operators.ts';
+import { writeSeries } from './series-calls.ts';
 import { SortedSources } from './sorted-sources.ts';
+import { TEXT_CALLS, writeTextCall } from './text-calls.ts';
+import { writeField } from './time-fields.ts';
 
 /** Calls of Postgres' functions that are written anew, most of which make JSON, and casts to its type: a short look at a long text. */
 const JSON_CALLS =
   /\b(?:btrim|every|to_jsonb?|(?:row|array)_to_json|jsonb?_(?:agg|object_agg|build_array|build_object|typeof|array_elements|array_elements_text|object_keys|each_text|extract_path|extract_path_text)|jsonb_(?:array_length|pretty|each))\s*\(|(?:::|\bas)\s*jsonb\b|\bjsonb\s*'/i;
 
 /** Whether a statement may have such a call, or an operator of JSON. */
-export const mayHaveJson = (sql: string): boolean => JSON_CALLS.test(sql) || JSON_OPERATORS.test(sql);
+const mayHaveJson = (sql: string): boolean => JSON_CALLS.test(sql) || JSON_OPERATORS.test(sql);
+
+/** Whether a statement may have a call of a function of texts, or an operator of patterns; what Postgres' parser reads is written anew there. */
+const mayHaveTexts = (sql: string): boolean =>
+  (TEXT_CALLS.test(sql) || PATTERN_OPERATORS.test(sql)) && !isPostgresQuery(sql);
+
+/** Whether a statement may have what is written anew: a short look at a long text. */
+export const mayHaveCalls = (sql: string): boolean =>
+  mayHaveJson(sql) || TEXT_CALLS.test(sql) || PATTERN_OPERATORS.test(sql);
 
 /** Longest text, in characters, whose calls are written anew: all of its tokens are kept at once. */
 const TEXT_MAX = 512 * 1024;
@@ -62,33 +75,52 @@ const TYPES = Object.entries({
  * An aggregate over one subquery that is sorted has its order (`SortedSources`).
  */
 export function jsonCalls(sql: string): readonly ParameterEdit[] {
-  if (sql.length > TEXT_MAX || !mayHaveJson(sql)) return [];
+  if (sql.length > TEXT_MAX || !mayHaveCalls(sql)) return [];
+  const [hasJson, hasTexts] = [mayHaveJson(sql), mayHaveTexts(sql)];
+  if (!hasJson && !hasTexts) return [];
   const tokens = tokensOf(sql);
   if (tokens === undefined) return [];
   const text = new CallText(sql, tokens);
-  writeOperators(text);
+  if (hasJson) writeOperators(text);
+  if (hasTexts) writePatterns(text);
   // From the last one, so that what a call within another one ends with comes first.
   const sources = new SortedSources(text);
-  for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at, sources);
+  for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at, { sources, hasTexts });
   return text.edits();
 }
 
 /** Words behind which a name with brackets is no call. */
 const NAMED_BEHIND: ReadonlySet<string> = new Set(['INTO', 'TABLE', 'EXISTS', 'VIEW', 'AS', 'WITH', 'RECURSIVE']);
 
-function writeCall(text: CallText, at: number, sources: SortedSources): void {
+type Writing = { readonly sources: SortedSources; readonly hasTexts: boolean };
+
+function writeCall(text: CallText, at: number, { sources, hasTexts }: Writing): void {
   const name = text.word(at);
   if (name === 'JSONB' && (text.isCastTo(at) || text.isString(at + 1))) text.replace(at, 'JSON');
   const close = text.symbol(at + 1) === '(' ? text.closing(at + 1) : undefined;
   if (name === '' || close === undefined || !text.isPlainName(at) || NAMED_BEHIND.has(text.word(at - 1))) return;
   const end = text.endOfCall(close);
   const isColumn = text.isColumn(at, end);
-  if (!writeRows(text, { name, at, close }) && !writeNamed(text, { name, at, close, end }, sources)) return;
+  const call = { name, at, close, end };
+  const isWritten =
+    writeRows(text, call) || writeNamed(text, call, sources) || (hasTexts && end === close && writeText(text, call));
+  if (!isWritten) return;
   // Programs read a result by Postgres' names of its columns.
   if (isColumn) text.append(end, ` AS ${foldIdentifier(name)}`);
 }
 
 type Call = { readonly name: string; readonly at: number; readonly close: number; readonly end: number };
+
+/** @returns whether the function is one of texts, lists and times */
+function writeText(text: CallText, { name, at, close }: Call): boolean {
+  if (!TEXT_CALLS.test(`${name}(`)) return false;
+  if (writeField(text, { name, at, close })) return true;
+  const { commas, order } = text.divided(at + 1, close);
+  if (order !== undefined) return false;
+  if (name === 'GENERATE_SERIES') return writeSeries(text, { at, close, commas });
+  const args = close === at + 2 ? [] : [at + 2, ...commas.map((comma) => comma + 1)];
+  return writeTextCall(text, { name, at, close, commas, args });
+}
 
 /** @returns whether the function is one of these */
 function writeNamed(text: CallText, { name, at, close, end }: Call, sources: SortedSources): boolean {

@@ -2,9 +2,10 @@ import { quoteLiteral } from '#shared/sql/quote.ts';
 import { readArray } from '../../arrival/postgres/read-text.ts';
 import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import type { CallText } from './call-text.ts';
+import { searchAt, writeSearch } from './json-search.ts';
 
 /** Operators of Postgres that take a part of JSON: a short look at a long text. */
-export const JSON_OPERATORS = /[-#]>/;
+export const JSON_OPERATORS = /[-#@]>|\?/;
 
 const ARROWS: ReadonlySet<string> = new Set(['->', '->>']);
 /** Functions of the engine that take the part at a path. */
@@ -28,6 +29,16 @@ export function writeOperators(text: CallText): void {
   /** The first tokens of what was written, by the last ones: the next operator takes a part of that. */
   const written = new Map<number, number>();
   for (let at = 1; at < text.length; at += 1) {
+    const search = searchAt(text, at);
+    const value = search === '' ? undefined : (written.get(at - 1) ?? text.beginOfValue(at - 1));
+    if (value !== undefined) {
+      const end = writeSearch(text, { operator: search, from: value, at, first: at + search.length });
+      if (end !== undefined) {
+        written.set(end, value);
+        at = end;
+        continue;
+      }
+    }
     const operator = text.operator(at);
     const last = at + Math.max(operator.length, 1) - 1;
     const path = PATHS[operator];

@@ -1,7 +1,8 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { constantText, numberNamed } from './casts.ts';
+import { numberNamed } from './casts.ts';
+import { constantText } from './constant-text.ts';
 import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
 import { numberOfText } from './object-names.ts';
 import { join, form, words, type Sql } from './parts.ts';
@@ -38,7 +39,10 @@ export function writeCall(of: JsonObject, place: WritePlace, write: Write): Type
   if (/^to_reg(?:class|type|proc|namespace|role)$/.test(name)) {
     const type = name.slice('to_'.length);
     const [value] = args.map((arg) => write(arg, place).sql);
-    return { sql: numberOfText(type, value ?? words('NULL'), place), type };
+    const text = value ?? words('NULL');
+    // Digits alone are the number itself.
+    const number = form`CASE WHEN regexp_full_match(${text}, '[0-9]+') THEN CAST(TRY_CAST(${text} AS UINTEGER) AS BIGINT) END`;
+    return { sql: form`coalesce(${numberOfText(type, text, place)}, ${number})`, type };
   }
   if (name === 'to_char') return timeText(args, place, write);
   if (name === 'extract' && schema === 'pg_catalog') return plainCall(of, { name: 'date_part', args }, place, write);

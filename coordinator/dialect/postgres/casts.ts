@@ -1,12 +1,14 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
-import { missingObject } from '#shared/sql/missing-object.ts';
+import { missingObject } from '#shared/sql/raised-message.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { constantText, TEXTS } from './constant-text.ts';
 import { nameOf, numbered, numberOfText } from './object-names.ts';
+import { constantNumber, constantOid, textOfOid } from './oids.ts';
 import { at, form, words, type Sql } from './parts.ts';
 import type { WritePlace, Typed } from './scope.ts';
-import { namesIn, nodeOf, nodesOf, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
+import { namesIn, nodesOf, objectIn, locationIn, unknownName, type Node } from './tree.ts';
 import { duckDbType, isNumbered } from '../../binding/pg-types.ts';
 
 /** A type as a statement names it, with its modifiers. */
@@ -24,23 +26,13 @@ export function typeNamed(of: JsonObject): NamedType {
   return { name: full, modifiers };
 }
 
-/** The text of a constant, or of one that is cast to a text. */
-export function constantText(node: Node): string | undefined {
-  if (node.kind === 'TypeCast') {
-    const type = namesIn(objectIn(node.of, 'typeName')?.['names']).at(-1) ?? '';
-    return TEXTS.has(type) ? constantText(nodeOf(node.of['arg'])) : undefined;
-  }
-  const value = node.kind === 'A_Const' ? objectIn(node.of, 'sval') : undefined;
-  return value === undefined ? undefined : textIn(value, 'sval');
-}
-
-const TEXTS: ReadonlySet<string> = new Set(['text', 'name', 'varchar', 'bpchar', 'unknown', 'cstring']);
-
 type Casted = { readonly node: Node; readonly write: () => Typed };
 
 export function castAs(to: NamedType | string, { node, write }: Casted, place: WritePlace): Typed {
   const { name, modifiers } = typeof to === 'string' ? { name: to, modifiers: [] } : to;
   const constant = node.kind === 'A_Const' || node.kind === 'TypeCast' ? constantText(node) : undefined;
+  const number = name === 'oid' ? constantOid(node) : isNumbered(name) ? constantNumber(node) : undefined;
+  if (number !== undefined) return { sql: at(locationIn(node.of), words(`CAST(${number} AS BIGINT)`)), type: name };
   if (isNumbered(name)) {
     const value = write();
     if (constant !== undefined) return { sql: at(locationIn(node.of), numberOf(name, constant, place)), type: name };
@@ -49,7 +41,7 @@ export function castAs(to: NamedType | string, { node, write }: Casted, place: W
     if (value.type === null) return { sql: numberOfAny(name, value.sql, place), type: name };
     return { sql: value.sql, type: name };
   }
-  if (name.startsWith('_') && constant !== undefined) return { sql: listOf(constant, name), type: name };
+  if (name.startsWith('_') && constant !== undefined) return { sql: listOf(constant, name, node), type: name };
   const value = write();
   if (value.type !== null && isNumbered(value.type) && TEXTS.has(name))
     return { sql: nameOf(value.type, value.sql, place), type: name };
@@ -67,22 +59,24 @@ export const isVector = (type: string | null): boolean => type === 'int2vector' 
 export const vectorText = (of: Sql): Sql => form`array_to_string(CAST(${of} AS VARCHAR[]), ' ')`;
 
 /** `{r,p}` as a list of DuckDB. */
-function listOf(constant: string, type: string): Sql {
+function listOf(constant: string, type: string, node: Node): Sql {
+  const element = (text: string): string => quoteLiteral(type === '_oid' ? textOfOid(text, node) : text);
+  const values = elementsOf(constant).map((text) => (text === null ? 'NULL' : element(text)));
+  return form`CAST([${values.join(', ')}] AS ${duckDbType(type) ?? ''})`;
+}
+
+/** The elements of the text of a list; null = NULL. */
+export function elementsOf(constant: string): readonly (string | null)[] {
   const inner = constant.trim().replace(/^\{/, '').replace(/\}$/, '');
   const items = inner === '' ? [] : [...inner.matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)];
-  const values = items.map(([, quoted, plain = '']) =>
-    quoted === undefined
-      ? plain.trim() === 'NULL'
-        ? 'NULL'
-        : quoteLiteral(plain.trim())
-      : quoteLiteral(quoted.replaceAll(/\\(.)/g, '$1')),
-  );
-  return form`CAST([${values.join(', ')}] AS ${duckDbType(type) ?? ''})`;
+  return items.map(([, quoted, plain = '']) => {
+    if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
+    return plain.trim() === 'NULL' ? null : plain.trim();
+  });
 }
 
 /** The number of an object that a constant names: `pg_class`, `s."T"`, `16390`. The query fails where there is none. */
 function numberOf(type: string, constant: string, place: WritePlace): Sql {
-  if (/^\d+$/.test(constant)) return words(`CAST(${constant} AS BIGINT)`);
   if (constant === '-') return words('CAST(0 AS BIGINT)');
   const builtIn = type === 'regclass' ? numberOfBuiltIn(constant, place) : undefined;
   if (builtIn !== undefined) return words(`CAST(${builtIn} AS BIGINT)`);
@@ -146,9 +140,12 @@ function numberOfAny(type: string, value: Sql, place: WritePlace): Sql {
   return form`coalesce(TRY_CAST(${text} AS BIGINT), ${numberOfText(type, text, place)})`;
 }
 
+/** Types whose numbers an argument of a function may be, or a name in their place. */
+export type NamedObject = 'regclass' | 'regnamespace' | 'regprocedure' | 'regtype';
+
 /** The number of the object that an argument of a function names: by its number, or by its name as a text. */
 export function numberNamed(
-  type: 'regclass' | 'regnamespace',
+  type: NamedObject,
   node: Node,
   place: WritePlace,
   write: (node: Node, place: WritePlace) => Typed,

@@ -5,7 +5,8 @@ import { writeCall } from './calls.ts';
 import { at, join, form, words, type Sql } from './parts.ts';
 import { columnNamed, type WritePlace, type Typed } from './scope.ts';
 import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, type Node } from './tree.ts';
-import { castAs, constantText, typeNamed } from './casts.ts';
+import { castAs, elementsOf, typeNamed } from './casts.ts';
+import { constantText } from './constant-text.ts';
 import { duckDbType, isNumbered, widerType } from '../../binding/pg-types.ts';
 
 /** Writes an expression. @throws NotRead for what is not written anew, SkeinError for names that Postgres does not have */
@@ -290,7 +291,7 @@ const PLAIN: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '
 function compared(node: Node, type: string | null, place: WritePlace): Sql {
   const written = writeExpression(node, place);
   if (type === null || constantText(node) === undefined) return written.sql;
-  return type.startsWith('reg') || type.startsWith('_')
+  return type.startsWith('reg') || type.startsWith('_') || type === 'oid'
     ? castAs(type, { node, write: () => written }, place).sql
     : written.sql;
 }
@@ -304,6 +305,12 @@ function quantified(
 ): Typed {
   const node = nodeOf(of['rexpr']);
   const constantList = constantText(node);
+  // A list of numbers of objects picks rows of the catalog, and NULL in another one leaves the answer open.
+  const isAmong = type === null || (!isNumbered(type) && elementsOf(constantList ?? '').includes(null));
+  if (constantList !== undefined && isAmong && (name === '=' || name === '<>' || name === '!=')) {
+    const isIn = name === '=' && word === 'ANY';
+    if (isIn || (name !== '=' && word === 'ALL')) return amongTexts(left, constantList, isIn);
+  }
   const right =
     constantList === undefined
       ? writeExpression(node, place).sql
@@ -319,6 +326,13 @@ function quantified(
 }
 
 const NOTHING: Typed = { sql: [], type: null };
+
+/** `a = ANY('{1,2}')` of a value whose type only the engine knows: each text becomes one of that type, as in Postgres. */
+function amongTexts(value: Sql, list: string, isIn: boolean): Typed {
+  const texts = elementsOf(list).map((text) => (text === null ? 'NULL' : quoteLiteral(text)));
+  if (texts.length === 0) return { sql: words(isIn ? 'false' : 'true'), type: 'bool' };
+  return { sql: form`(${value} ${isIn ? 'IN' : 'NOT IN'} (${texts.join(', ')}))`, type: 'bool' };
+}
 
 /** The type of a constant list whose elements a value is compared with: `'{20,23}'` beside an oid. */
 function listTypeOf(type: string | null): string {

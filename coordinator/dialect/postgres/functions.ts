@@ -38,7 +38,6 @@ const INDEX_DEFINITION = `(SELECT CASE WHEN coalesce($2, 0) = 0
 
 const SIZE: Known = { ...of('int8', 'bytes', 'skein_sizes'), first: 'regclass' };
 const NO_TEXT = one('text', 'CAST(NULL AS VARCHAR)');
-const YES = whenThere('bool', 'true');
 
 export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   format_type: one('text', FORMAT_TYPE),
@@ -101,16 +100,6 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   pg_database_size: one('int8', 'CAST(NULL AS BIGINT)'),
   pg_tablespace_size: one('int8', 'CAST(NULL AS BIGINT)'),
   pg_tablespace_location: whenThere('text', `''`),
-  has_function_privilege: YES,
-  has_type_privilege: YES,
-  has_sequence_privilege: YES,
-  has_language_privilege: YES,
-  has_tablespace_privilege: whenThere('bool', 'false'),
-  // A role is one's own, or one that is not seen here.
-  pg_has_role: one(
-    'bool',
-    `(CASE WHEN $1 IS NOT NULL THEN CAST($1 AS VARCHAR) IN (current_user, '10') AND ($3 IS NULL OR CAST($2 AS VARCHAR) IN (current_user, '10')) END)`,
-  ),
   row_security_active: { ...of('bool', 'relrowsecurity', 'pg_class'), first: 'regclass' },
   pg_is_in_recovery: one('bool', 'false'),
   pg_is_wal_replay_paused: one('bool', 'false'),
@@ -135,7 +124,10 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
       (SELECT 1 FROM pg_catalog.pg_get_keywords AS _k WHERE _k.word = $1 AND _k.catcode <> 'U')
       THEN $1 ELSE '"' || replace($1, '"', '""') || '"' END)`,
   ),
-  quote_literal: whenThere('text', `('''' || replace(CAST($1 AS VARCHAR), '''', '''''') || '''')`),
+  quote_literal: whenThere(
+    'text',
+    `(CASE WHEN contains(CAST($1 AS VARCHAR), '\\') THEN 'E' ELSE '' END || '''' || replace(replace(CAST($1 AS VARCHAR), '''', ''''''), '\\', '\\\\') || '''')`,
+  ),
   pg_size_pretty: one('text', 'pg_size_pretty(CAST($1 AS BIGINT))'),
   array_upper: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),
   array_length: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),

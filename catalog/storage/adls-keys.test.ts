@@ -115,3 +115,19 @@ test('another key is asked for when half of its life is over, and when the store
   expect(azure.asked).toHaveLength(3);
   expect(fieldsOf(other.sas)['sig']).not.toBe(fieldsOf(renewed.sas)['sig']);
 });
+
+test('a signature that follows a refusal is another one, also within a second, and also by the key of an account', async () => {
+  const account = { ...profile, key: { kind: 'adls', accountKey: Buffer.from('secret').toString('base64') } } as const;
+  for (const one of [profile, account]) {
+    const sigs = new Set<string>();
+    for (let i = 0; i < 10; i++) {
+      const { sas } = await keys.make(one, { ...wish, isRefused: i > 0 });
+      sigs.add(fieldsOf(sas)['sig'] ?? '');
+      // It holds by now, and by clocks that are some minutes late.
+      expect(Date.parse(fieldsOf(sas)['st'] ?? '')).toBeLessThan(now - 10 * 60_000);
+      // Whoever asks for a key of the same now has this one, and none that was refused.
+      expect((await keys.make(one, wish)).sas).toBe(sas);
+    }
+    expect(sigs.size).toBe(10);
+  }
+});

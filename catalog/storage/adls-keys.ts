@@ -21,6 +21,8 @@ const RESOURCE = 'https://storage.azure.com/';
 const DELEGATION_KEY_MS = 2 * 86_400_000;
 /** Signatures and keys count from a little earlier: clocks differ. */
 const EARLIER_MS = 15 * 60_000;
+/** Signatures of one second differ by the second from which they count: so many that follow refusals. */
+const STARTS = 60;
 
 const PERMISSIONS: Readonly<Record<KeyPermission, string>> = { read: 'rl', write: 'racwdl', own: 'racwdl' };
 
@@ -42,6 +44,8 @@ export class AdlsKeys {
   readonly #metadataUrl: string;
   readonly #tokens: TokenCache<BearerToken>;
   readonly #delegationKeys: TokenCache<Key>;
+  /** Keys that stores have refused so far. */
+  #refusals = 0;
 
   /** @param metadataUrl the server that gives this machine its tokens */
   constructor(clock: Clock, metadataUrl: string) {
@@ -53,6 +57,7 @@ export class AdlsKeys {
 
   /**
    * A signature for one folder, where the account has folders, else for the container: clients get that only where the operator allows it.
+   * One that follows a refusal is another one than all before it, also within a second.
    * @throws STORAGE_ERROR, NOT_SUPPORTED
    */
   async make(
@@ -61,6 +66,7 @@ export class AdlsKeys {
   ): Promise<AdlsCredential & { readonly expiresAtMs: number }> {
     const { endpoint, internalEndpoint } = profile.settings;
     const { place, ...reach } = reachOf(profile.settings, { folders, isForClient, permission });
+    if (isRefused) this.#refusals += 1;
     const key = await this.#key(profile, place, isRefused);
     const nowMs = this.#clock.nowMs();
     const expiresAtMs = Math.floor(Math.min(nowMs + lifeMs, key.expiresAtMs) / 1_000) * 1_000;
@@ -71,7 +77,7 @@ export class AdlsKeys {
       ...reach,
       expiresAtMs,
       permissions: PERMISSIONS[permission],
-      startsAtMs: nowMs - EARLIER_MS,
+      startsAtMs: nowMs - EARLIER_MS + (this.#refusals % STARTS) * 1_000,
       isPlain: isPlain(profile.settings),
     };
     return { kind: 'adls', sas: makeSas(key, scope), expiresAtMs, endpoint: internalEndpoint ?? endpoint };

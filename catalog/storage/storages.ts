@@ -215,37 +215,40 @@ export class Storages {
     const { clock, keyLifeMs } = this.#parts;
     const sorted = outermost(folders.map(normalizeLocation));
     const key = JSON.stringify([catalogId, version, tenant, permission, sorted, isForClient]);
-    const known = await this.#keys.get(key);
+    const last = this.#keys.get(key);
+    const known = await last;
     const isFresh = ({ credential, lifeMs }: GivenKey): boolean =>
       storeKeyId(credential) !== refused && leftMs(credential, clock) > lifeMs * LIFE_LEFT_MIN;
     const isKnown = known !== undefined && isFresh(known);
     this.#uses.count(isKnown);
     if (isKnown) return known.credential;
     const asked = this.#keys.get(key);
-    // Another caller may have asked meanwhile.
-    if (asked !== undefined) {
-      const other = await asked;
-      if (other !== known) return other.credential;
+    // Another caller has asked meanwhile.
+    if (asked !== undefined && asked !== last) {
+      const { credential } = await asked;
+      if (storeKeyId(credential) !== refused) return credential;
     }
     const make = async (): Promise<GivenKey> => {
       await check?.();
-      const isRefused = known !== undefined && storeKeyId(known.credential) === refused;
-      const wish = { folders: sorted, permission, isForClient, lifeMs: keyLifeMs, isRefused };
-      const made = await this.#make(profile, wish);
-      const { expiresAtMs } = made;
-      const credential = { ...made, reach: { folders: sorted, writes: permission !== 'read' } };
-      return { credential, lifeMs: expiresAtMs - clock.nowMs() };
+      try {
+        const wish = { folders: sorted, permission, isForClient, lifeMs: keyLifeMs, isRefused: refused !== undefined };
+        const made = await this.#make(profile, wish);
+        const credential = { ...made, reach: { folders: sorted, writes: permission !== 'read' } };
+        return { credential, lifeMs: made.expiresAtMs - clock.nowMs() };
+      } catch (error) {
+        // The key that is known serves as long as it lives.
+        if (known === undefined || storeKeyId(known.credential) === refused || leftMs(known.credential, clock) <= 0) {
+          throw error;
+        }
+        return known;
+      }
     };
     const made = make();
     this.#keys.set(key, made);
     try {
       return (await made).credential;
     } catch (error) {
-      this.#keys.delete(key);
-      // The key that is known serves as long as it lives.
-      if (known !== undefined && storeKeyId(known.credential) !== refused && leftMs(known.credential, clock) > 0) {
-        return known.credential;
-      }
+      if (this.#keys.get(key) === made) this.#keys.delete(key);
       throw error;
     }
   }

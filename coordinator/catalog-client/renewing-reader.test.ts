@@ -31,8 +31,15 @@ type Numbers = Parameters<TableReader['numbers']>[0];
 type Orphans = Parameters<TableReader['orphans']>[0];
 const CALL = { tableName: 'c.s.t', signal: new AbortController().signal };
 
-/** A reader that fails for keys, and notes those that it was given. @param portions what it gives before it fails */
-function reading(fails: (credential: unknown) => unknown, portions: readonly string[] = []) {
+/**
+ * A reader that fails for keys, and notes those that it was given.
+ * @param portions what it gives before it fails @param others the keys that come in place of refused ones
+ */
+function reading(
+  fails: (credential: unknown) => unknown,
+  portions: readonly string[] = [],
+  others: readonly string[] = ['second', 'third', 'fourth'],
+) {
   const keys: unknown[] = [];
   const renewed: string[] = [];
   const attempt = (credential: Numbers['credential']): void => {
@@ -54,7 +61,7 @@ function reading(fails: (credential: unknown) => unknown, portions: readonly str
   } as unknown as TableReader;
   const renewKey = (tenant: string, { accessKeyId }: S3Credential): Promise<S3Credential> => {
     renewed.push(`${tenant} ${accessKeyId}`);
-    return Promise.resolve(key('second'));
+    return Promise.resolve(key(others[renewed.length - 1] ?? 'none'));
   };
   return { tables: new RenewingReader(reader, { renewKey }), keys, renewed };
 }
@@ -70,8 +77,25 @@ test.each([refused, sent, late])('a read whose key is refused is done once more,
   expect(await Array.fromAsync(others.tables.orphans(request(key('first')), CALL))).toEqual([['all']]);
 });
 
+test('where the other key is an older one, which is refused, too, the read is done by a third', async () => {
+  const fails = (id: unknown): unknown => (id === 'third' ? undefined : refused);
+  const { tables, keys, renewed } = reading(fails);
+  expect(await tables.numbers(request(key('first')), CALL)).toBe('numbers');
+  expect([keys, renewed]).toEqual([
+    ['first', 'second', 'third'],
+    ['acme first', 'acme second'],
+  ]);
+  expect(await Array.fromAsync(reading(fails).tables.orphans(request(key('first')), CALL))).toEqual([['all']]);
+});
+
+test('a read is not done again with the key that was refused', async () => {
+  const { tables, keys } = reading(() => refused, [], ['first']);
+  await expect(tables.numbers(request(key('first')), CALL)).rejects.toBe(refused);
+  expect(keys).toEqual(['first']);
+});
+
 test.each([
-  ['whose other key is refused, too', key('first'), refused, 2],
+  ['whose other keys are refused, too', key('first'), refused, 3],
   [
     'that fails for another reason',
     key('first'),

@@ -1,7 +1,8 @@
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { StorageCredential } from '#shared/storage/credential.ts';
+import { storeKeyId, type StorageCredential } from '#shared/storage/credential.ts';
+import { RENEWALS_MAX } from '#shared/storage/object/store-client.ts';
 import { isKeyRefusal } from '#shared/storage/object/store-error.ts';
 import type { KeyQuestions } from './fresh-key.ts';
 
@@ -9,7 +10,7 @@ import type { KeyQuestions } from './fresh-key.ts';
 type Keyed = { readonly tenant: TenantId; readonly credential: StorageCredential };
 
 /**
- * Reads once more, by another key, where a store has refused the key that came with the table: it has forgotten it. The threads that read
+ * Reads again, by another key, where a store has refused the key that came with the table: it has forgotten it. The threads that read
  * cannot ask for one themselves.
  */
 export class RenewingReader implements TableReader {
@@ -58,10 +59,14 @@ export class RenewingReader implements TableReader {
     this.#each(request, (one) => this.#reader.orphans(one, call));
 
   async #read<Request extends Keyed, T>(request: Request, read: (request: Request) => Promise<T>): Promise<T> {
-    try {
-      return await read(request);
-    } catch (error) {
-      return await read(await this.#renewed(request, error));
+    let next = request;
+    for (let renewals = 0; ; renewals++) {
+      try {
+        return await read(next);
+      } catch (error) {
+        if (renewals === RENEWALS_MAX) throw error;
+        next = await this.#renewed(next, error);
+      }
     }
   }
 
@@ -70,18 +75,19 @@ export class RenewingReader implements TableReader {
     read: (request: Request) => AsyncIterable<T>,
   ): AsyncGenerator<T> {
     let isBegun = false;
-    let next: Request;
-    try {
-      for await (const portion of read(request)) {
-        isBegun = true;
-        yield portion;
+    let next = request;
+    for (let renewals = 0; ; renewals++) {
+      try {
+        for await (const portion of read(next)) {
+          isBegun = true;
+          yield portion;
+        }
+        return;
+      } catch (error) {
+        if (isBegun || renewals === RENEWALS_MAX) throw error;
+        next = await this.#renewed(next, error);
       }
-      return;
-    } catch (error) {
-      if (isBegun) throw error;
-      next = await this.#renewed(request, error);
     }
-    yield* read(next);
   }
 
   /** The request with another key. @throws the error when it is none of a key, or when there is no other key */
@@ -89,6 +95,8 @@ export class RenewingReader implements TableReader {
     const { tenant, credential } = request;
     if (!isKeyRefusal(SkeinError.of(error)) || credential.kind === 'file' || credential.reach === undefined)
       throw error;
-    return { ...request, credential: await this.#keys.renewKey(tenant, credential) };
+    const next = await this.#keys.renewKey(tenant, credential);
+    if (storeKeyId(next) === storeKeyId(credential)) throw error;
+    return { ...request, credential: next };
   }
 }

@@ -68,11 +68,9 @@ export class RunKeys {
   async #send(task: KeyTask, id: string): Promise<void> {
     const old = task.access.find(({ credential }) => credentialId(credential) === id)?.credential;
     if (old === undefined || old.kind === 'file') return;
-    const { keyring, renewKey } = this.#scheduler;
+    const { keyring } = this.#scheduler;
     const { queryId, tenant, principal, epoch } = this.#owner;
-    const asked = this.#newer.get(id) ?? renewKey(tenant, old);
-    this.#newer.set(id, asked);
-    const credential = await asked;
+    const credential = await this.#newest(old);
     const access = task.access.map((one) => (credentialId(one.credential) === id ? { ...one, credential } : one));
     const granted = access.filter((one) => one.credential === credential);
     const opens = { taskId: task.id, partition: 0, grants: grantsOf(granted) };
@@ -83,5 +81,25 @@ export class RunKeys {
     const sent = { ticket, old_credential_id: id, credential: Buffer.from(JSON.stringify(credential)) };
     await task.worker.link.calls.call('RenewKey', sent, { timeoutMs: SEND_TIMEOUT_MS });
     task.access = access;
+  }
+
+  /** The last of the keys that came one in place of another; the first is asked for. */
+  async #newest(old: StoreCredential): Promise<StoreCredential> {
+    const id = credentialId(old);
+    const asked = this.#newer.get(id) ?? this.#ask(old);
+    this.#newer.set(id, asked);
+    let newest = await asked;
+    for (;;) {
+      const next = this.#newer.get(credentialId(newest));
+      if (next === undefined) return newest;
+      newest = await next;
+    }
+  }
+
+  async #ask(old: StoreCredential): Promise<StoreCredential> {
+    const key = await this.#scheduler.renewKey(this.#owner.tenant, old);
+    // It is the last one, whatever it was before.
+    this.#newer.delete(credentialId(key));
+    return key;
   }
 }

@@ -67,6 +67,29 @@ test('whoever loads a table again has another key in time: never one with less t
   }
 });
 
+test('a key that comes to its last third is asked for once for all who load the table, and serves until it ends while STS gives no other', async () => {
+  await create('together');
+  sts.shortenTo(12_000);
+  try {
+    const ids = async (): Promise<readonly (string | undefined)[]> =>
+      (await Promise.all(Array.from({ length: 8 }, () => configOf('together')))).map(
+        (config) => config['s3.access-key-id'],
+      );
+    await expect.poll(async () => new Set(await ids()).size).toBe(1);
+    const [first] = await ids();
+    await new Promise((resolve) => setTimeout(resolve, 8_500));
+    sts.widen(() => Promise.resolve('no key'));
+    expect(new Set([...(await ids()), ...(await ids())])).toEqual(new Set([first]));
+    sts.widen(null);
+    const { made } = sts;
+    const renewed = new Set(await ids());
+    expect([renewed.size, renewed.has(first), sts.made - made]).toEqual([1, false, 1]);
+  } finally {
+    sts.widen(null);
+    sts.shortenTo(null);
+  }
+});
+
 test('a policy that STS finds too large once packed: no key, and the load says so', async () => {
   const refusing = createServer((_incoming, outgoing) => {
     outgoing

@@ -26,6 +26,24 @@ test('all who need another key in place of one ask once, and get the one that co
   expect(asked).toHaveLength(1);
 });
 
+test('who still has the first key gets the last that has come, and none between that the store may have forgotten', async () => {
+  const asked: string[] = [];
+  const keys = new TaskKeys(new AbortController().signal, (id) => asked.push(id));
+  const [first, second, third] = [key('a'), key('b'), key('c')];
+  keys.renewed(credentialId(first), second);
+  keys.renewed(credentialId(second), third);
+  expect(await keys.use.renew?.(first)).toBe(third);
+  expect(await keys.use.renew?.(second)).toBe(third);
+  expect(asked).toEqual([]);
+  void keys.use.renew?.(third);
+  expect(asked).toEqual([credentialId(third)]);
+  // One that comes back is the last one.
+  keys.renewed(credentialId(third), first);
+  expect(await keys.use.renew?.(second)).toBe(first);
+  void keys.use.renew?.(first);
+  expect(asked).toEqual([credentialId(third), credentialId(first)]);
+});
+
 test('a task that ends waits for no key, and none waits forever', async () => {
   const abort = new AbortController();
   const keys = new TaskKeys(abort.signal, () => undefined);

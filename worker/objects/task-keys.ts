@@ -13,7 +13,7 @@ export class TaskKeys {
   /** The signal, keys and repeats that the task lends to the storages that it opens. */
   readonly use: StorageUse;
   readonly #ask: (credentialId: string) => void;
-  /** By the ids of the keys that they replace. */
+  /** The last that came, by the ids of the keys that they replace, also by way of others. */
   readonly #newer = new Map<string, StoreCredential>();
   readonly #waiting = new Map<string, PromiseWithResolvers<StoreCredential>>();
 
@@ -24,7 +24,9 @@ export class TaskKeys {
 
   /** Takes a key that has come. */
   renewed(replaces: string, credential: StoreCredential): void {
+    for (const [old, key] of this.#newer) if (credentialId(key) === replaces) this.#newer.set(old, credential);
     this.#newer.set(replaces, credential);
+    this.#newer.delete(credentialId(credential));
     this.#waiting.get(replaces)?.resolve(credential);
     this.#waiting.delete(replaces);
   }

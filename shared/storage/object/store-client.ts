@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import type { StoreCredential } from '#shared/storage/credential.ts';
+import { storeKeyId, type StoreCredential } from '#shared/storage/credential.ts';
 import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
 import { AnswerTooLarge, type StoreAnswer } from './send-request.ts';
 import { isRefusedKey, type StoreError } from './store-error.ts';
@@ -33,6 +33,11 @@ const WAIT_MIN_MS = 50;
 const WAIT_MAX_MS = 5_000;
 /** A page of 1,000 keys of 1,024 bytes, escaped. */
 const ANSWER_BYTES_MAX = 8 * 2 ** 20;
+/**
+ * How often one request asks for another key: the first that comes may be an older one, which the store has forgotten as well, and which nobody
+ * has used since.
+ */
+export const RENEWALS_MAX = 2;
 /** A key with less than this to live is renewed before it is used. */
 const KEY_LEFT_MIN_MS = 5_000;
 
@@ -79,7 +84,7 @@ export class StoreClient<Request, Credential extends StoreCredential> {
    */
   async send(request: Request, accepted: readonly number[] = []): Promise<ClientAnswer> {
     const beganMs = performance.now();
-    let hasRenewed = false;
+    let renewals = 0;
     for (let sent = 1; ; sent++) {
       this.#use.signal?.throwIfAborted();
       const credential = await this.credential();
@@ -88,11 +93,11 @@ export class StoreClient<Request, Credential extends StoreCredential> {
         this.#repeats.answered();
         return { ...outcome.answer, sent };
       }
-      if (outcome.isKeyRefused && !hasRenewed && this.#use.renew !== undefined) {
-        hasRenewed = true;
+      if (outcome.isKeyRefused && renewals < RENEWALS_MAX && this.#use.renew !== undefined) {
+        renewals += 1;
         // Another request may have renewed it meanwhile.
         if (this.#credential === credential) await this.#renew(credential);
-        continue;
+        if (storeKeyId(this.#credential) !== storeKeyId(credential)) continue;
       }
       const isLast = sent >= SENDS_MAX || performance.now() - beganMs > TIME_MAX_MS;
       if (isLast || !outcome.mayPass || !this.mayRepeat()) throw outcome.error;

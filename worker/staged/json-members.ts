@@ -61,7 +61,7 @@ class MemberWalk {
     return true;
   }
 
-  /** What is wrong in a line ends with it. */
+  /** A line begins a document, however the line before ended. */
   #beginLine(): void {
     this.#depth = 0;
     this.#isText = false;

@@ -16,7 +16,7 @@ const [SHOWN_MAX, NAME_LENGTH_MAX] = [20, 100];
 
 type Tools = { readonly open: OpenScanned; readonly readFooter: ReadFooter; readonly signal: AbortSignal };
 
-/** What is compared of the names of columns. Members of JSON are read as the source spells them. */
+/** How names of columns are compared. Members of JSON are read as the source spells them. */
 export const nameKey = ({
   matchesCase,
   format,

@@ -349,6 +349,41 @@ export class CallText {
     return at;
   }
 
+  /** All SELECTs, of set operations the first one. */
+  selects(): ReadonlySet<Span> {
+    return new Set((this.#selects ??= this.#readSelects()).filter((span) => span !== undefined));
+  }
+
+  /** The columns of a SELECT, with their names. */
+  columnsOf({ from, to }: Span): readonly Span[] {
+    const end = Math.min(to, this.endOfColumns(from));
+    const isDistinctOn = this.word(from + 1) === 'DISTINCT' && this.word(from + 2) === 'ON';
+    let begin = isDistinctOn
+      ? (this.#closing.get(from + 3) ?? from) + 1
+      : from + (SELECTS.has(this.word(from + 1)) ? 2 : 1);
+    const columns: Span[] = [];
+    for (let at = begin; at < end; at += 1) {
+      at = this.#closing.get(at) ?? at;
+      if (at + 1 < end && this.symbol(at + 1) !== ',' && this.symbol(at + 1) !== ';') continue;
+      columns.push({ from: begin, to: at + 1 });
+      begin = at + 2;
+      at += 1;
+    }
+    return columns;
+  }
+
+  /** Whether anything but brackets was written between two tokens. */
+  isChanged({ from, to }: Span): boolean {
+    for (let at = from; at < to; at += 1) {
+      const { prepended, replaced, appended } = this.#changed.get(at) ?? UNCHANGED;
+      if (replaced !== null || /\w/.test(prepended + appended)) return true;
+    }
+    return false;
+  }
+
+  /** The text as it was written. */
+  written = ({ from, to }: Span): string => this.#sql.slice(this.startOf(from), this.endOf(to - 1));
+
   /** The first token of the SELECT that each token is of, and the end of that. */
   selectAround = (at: number): Span | undefined => (this.#selects ??= this.#readSelects())[at];
 

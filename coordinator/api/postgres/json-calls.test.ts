@@ -9,13 +9,13 @@ test.each([
   ],
   [
     `SELECT every(a > 1) FILTER (WHERE b), btrim(c, 'xy') = 'x', t.btrim, every FROM t`,
-    `SELECT bool_and(a > 1) FILTER (WHERE b) AS every, trim(c, 'xy') = 'x', t.btrim, every FROM t`,
+    `SELECT bool_and(a > 1) FILTER (WHERE b) AS every, trim(c, 'xy') = 'x' AS "btrim(c, 'xy') = 'x'", t.btrim, every FROM t`,
   ],
   [`SELECT jsonb_agg(a) OVER w FROM t`, `SELECT to_json(list(a) OVER w) AS jsonb_agg FROM t`],
   // jOOQ's MULTISET.
   [
     `SELECT (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM u AS t)`,
-    `SELECT (SELECT coalesce(to_json(list(json_array(t.v0))), json_array()) FROM u AS t)`,
+    `SELECT (SELECT coalesce(to_json(list(json_array(t.v0))), json_array()) AS coalesce FROM u AS t) AS "(SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM u AS t)"`,
   ],
   [`SELECT pg_catalog.jsonb_agg(json_agg(a))`, `SELECT pg_catalog.to_json(list(to_json(list(a)))) AS jsonb_agg`],
   [
@@ -25,7 +25,7 @@ test.each([
   // The order of a subquery is that of its rows in Postgres.
   [
     `SELECT c.id, (SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT k AS v0 FROM o WHERE o.c = c.id ORDER BY o.k DESC, lower(v0)) AS t) FROM c ORDER BY 1`,
-    `SELECT c.id, (SELECT coalesce(to_json(list(json_array(t.v0) ORDER BY skein_order_25)), json_array()) FROM (SELECT k AS v0, row_number() OVER (ORDER BY o.k DESC, lower(v0)) AS skein_order_25 FROM o WHERE o.c = c.id ORDER BY o.k DESC, lower(v0)) AS t) FROM c ORDER BY 1`,
+    `SELECT c.id, (SELECT coalesce(to_json(list(json_array(t.v0) ORDER BY skein_order_25)), json_array()) AS coalesce FROM (SELECT k AS v0, row_number() OVER (ORDER BY o.k DESC, lower(v0)) AS skein_order_25 FROM o WHERE o.c = c.id ORDER BY o.k DESC, lower(v0)) AS t) AS "(SELECT coalesce(jsonb_agg(jsonb_build_array(t.v0)), jsonb_build_array()) FROM (SELECT k AS v0 FROM o WHERE o.c = c.id ORDER BY o.k DESC, lower(v0)) AS t)" FROM c ORDER BY 1`,
   ],
   [
     `WITH w AS (SELECT 1) SELECT count(*), json_agg(a), json_agg(b), json_agg(a ORDER BY b) FROM (SELECT a, b FROM u ORDER BY b LIMIT 3) t WHERE a > 1`,
@@ -38,9 +38,12 @@ test.each([
   // Columns have Postgres' names unless they have their own.
   [
     `SELECT json_agg(a) AS b, json_agg(a) b, json_agg(a)::text, coalesce(json_agg(a), '[]'), x + 1, to_jsonb(a), (SELECT to_jsonb(b)) FROM t ORDER BY json_agg(a)`,
-    `SELECT to_json(list(a)) AS b, to_json(list(a)) b, to_json(list(a))::text, coalesce(to_json(list(a)), '[]'), x + 1, to_json(a) AS to_jsonb, (SELECT to_json(b) AS to_jsonb) FROM t ORDER BY to_json(list(a))`,
+    `SELECT to_json(list(a)) AS b, to_json(list(a)) b, to_json(list(a))::text, coalesce(to_json(list(a)), '[]') AS coalesce, x + 1, to_json(a) AS to_jsonb, (SELECT to_json(b) AS to_jsonb) AS "(SELECT to_jsonb(b))" FROM t ORDER BY to_json(list(a))`,
   ],
-  [`SELECT a::jsonb, cast($1 AS jsonb), CAST(b AS jsonb[])`, `SELECT a::JSON, cast($1 AS JSON), CAST(b AS JSON[])`],
+  [
+    `SELECT a::jsonb, cast($1 AS jsonb), CAST(b AS jsonb[])`,
+    `SELECT a::JSON, cast($1 AS JSON) AS "cast($1 AS jsonb)", CAST(b AS JSON[]) AS "CAST(b AS jsonb[])"`,
+  ],
   // Operators bind as in Postgres, also where what they take is made by others.
   [
     `SELECT a->'b'->>0 = 'c' AND NOT t.d[1]->>'$oid' = f(g->$1)::json->>'h' AND (i)->-1 IS NULL AND j->>'$.k' = l->m`,
@@ -48,7 +51,7 @@ test.each([
   ],
   [
     `SELECT a #>> '{b,0,"c/~"}' x, a#>'{}', (a->'b') #> ARRAY['c', '1'], a::jsonb #> '{b}'::text[] #>> '{c}', a #> '{-1}', a #> $1`,
-    `SELECT json_extract_string(a , '/b/0/c~1~0') x, json_extract(a,''), json_extract(((a->'b')) , '/c/1' ), json_extract_string(json_extract(a::JSON , '/b') , '/c'), a #> '{-1}', a #> $1`,
+    `SELECT json_extract_string(a , '/b/0/c~1~0') x, json_extract(a,'') AS "a#>'{}'", json_extract(((a->'b')) , '/c/1' ) AS "(a->'b') #> ARRAY['c', '1']", json_extract_string(json_extract(a::JSON , '/b') , '/c') AS "a::jsonb #> '{b}'::text[] #>> '{c}'", a #> '{-1}', a #> $1`,
   ],
   [
     `SELECT jsonb_build_object('a', b->'c', d->>'e', json_agg(f->>'g' ORDER BY h->'i'))`,
@@ -73,7 +76,7 @@ test.each([
   ],
   [
     `SELECT jsonb_extract_path(a, 'b', '0'), json_extract_path_text(f(a), 'c') AS d, row_to_json(t.*), to_jsonb(t.*), jsonb '[1]'`,
-    `SELECT json_extract(a, '/b/0'  ) AS jsonb_extract_path, json_extract_string(f(a), '/c' ) AS d, row_to_json(t) AS row_to_json, to_json(t) AS to_jsonb, JSON '[1]'`,
+    `SELECT json_extract(a, '/b/0'  ) AS jsonb_extract_path, json_extract_string(f(a), '/c' ) AS d, row_to_json(t) AS row_to_json, to_json(t) AS to_jsonb, JSON '[1]' AS "jsonb '[1]'"`,
   ],
   [`SELECT jsonb_agg('{1}'::int[])`, `SELECT to_json(list(ARRAY['1']::int[])) AS jsonb_agg`],
 ])('%s', (sql, expected) => {

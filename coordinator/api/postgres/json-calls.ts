@@ -1,7 +1,7 @@
-import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { ParameterEdit } from '../../statement/bind-parameters.ts';
 import { CallText, tokensOf } from './call-text.ts';
+import { nameColumns } from './column-names.ts';
 import { JSON_OPERATORS, pointerOf, writeOperators } from './json-operators.ts';
 import { writeRows } from './json-rows.ts';
 import { isPostgresQuery } from '../../prepare/postgres-query.ts';
@@ -86,6 +86,7 @@ export function jsonCalls(sql: string): readonly ParameterEdit[] {
   // From the last one, so that what a call within another one ends with comes first.
   const sources = new SortedSources(text);
   for (let at = tokens.length - 1; at >= 0; at -= 1) writeCall(text, at, { sources, hasTexts });
+  nameColumns(text);
   return text.edits();
 }
 
@@ -100,26 +101,21 @@ function writeCall(text: CallText, at: number, { sources, hasTexts }: Writing): 
   const close = text.symbol(at + 1) === '(' ? text.closing(at + 1) : undefined;
   if (name === '' || close === undefined || !text.isPlainName(at) || NAMED_BEHIND.has(text.word(at - 1))) return;
   const end = text.endOfCall(close);
-  const isColumn = text.isColumn(at, end);
   const call = { name, at, close, end };
-  const isWritten =
-    writeRows(text, call) || writeNamed(text, call, sources) || (hasTexts && end === close && writeText(text, call));
-  if (!isWritten) return;
-  // Programs read a result by Postgres' names of its columns.
-  if (isColumn) text.append(end, ` AS ${foldIdentifier(name)}`);
+  if (writeRows(text, call) || writeNamed(text, call, sources)) return;
+  if (hasTexts && end === close) writeText(text, call);
 }
 
 type Call = { readonly name: string; readonly at: number; readonly close: number; readonly end: number };
 
-/** @returns whether the function is one of texts, lists and times */
-function writeText(text: CallText, { name, at, close }: Call): boolean {
-  if (!TEXT_CALLS.test(`${name}(`)) return false;
-  if (writeField(text, { name, at, close })) return true;
+/** Writes a function of texts, lists and times. */
+function writeText(text: CallText, { name, at, close }: Call): void {
+  if (!TEXT_CALLS.test(`${name}(`) || writeField(text, { name, at, close })) return;
   const { commas, order } = text.divided(at + 1, close);
-  if (order !== undefined) return false;
-  if (name === 'GENERATE_SERIES') return writeSeries(text, { at, close, commas });
+  if (order !== undefined) return;
   const args = close === at + 2 ? [] : [at + 2, ...commas.map((comma) => comma + 1)];
-  return writeTextCall(text, { name, at, close, commas, args });
+  if (name === 'GENERATE_SERIES') writeSeries(text, { at, close, commas });
+  else writeTextCall(text, { name, at, close, commas, args });
 }
 
 /** @returns whether the function is one of these */

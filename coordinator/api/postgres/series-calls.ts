@@ -9,12 +9,11 @@ const STEP = /[a-z:]/i;
  * SELECT generate_series(1, 3) AS a        ->  SELECT unnest(generate_series(1, 3)) AS a
  * FROM generate_series(a, b, '1 day') AS d ->  FROM generate_series(a, b, INTERVAL '1 day') AS d(d)
  * ```
- * @returns whether it has become another call
  */
 export function writeSeries(
   text: CallText,
   { at, close, commas }: { readonly at: number; readonly close: number; readonly commas: readonly number[] },
-): boolean {
+): void {
   const step = commas[1] === undefined ? -1 : commas[1] + 1;
   if (text.isString(step) && step + 1 === close && STEP.test(text.string(step))) text.prepend(step, 'INTERVAL ');
   const alias = text.aliasBehind(close);
@@ -22,10 +21,9 @@ export function writeSeries(
     if (alias !== undefined && text.isReadAlone(alias)) {
       text.append(alias, `("${text.name(alias).replaceAll('"', '""')}")`);
     }
-    return false;
+    return;
   }
-  if (!text.isColumn(at, close) && (alias === undefined || !text.isColumn(at, alias))) return false;
+  if (!text.isColumn(at, close) && (alias === undefined || !text.isColumn(at, alias))) return;
   text.replace(at, 'unnest(generate_series');
   text.append(close, ')');
-  return true;
 }

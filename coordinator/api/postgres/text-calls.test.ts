@@ -3,11 +3,11 @@ import { SkeinError } from '#shared/error.ts';
 import { readDriverLiterals } from './driver-literals.ts';
 
 test.each([
-  [`SELECT a ~ 'b' FROM t`, `SELECT a ~ ('(?s).*(?:' || 'b' || ').*') FROM t`],
+  [`SELECT a ~ 'b' FROM t`, `SELECT a ~ ('(?s).*(?:' || 'b' || ').*') AS "a ~ 'b'" FROM t`],
   [`SELECT 1 WHERE a!~*$1::text AND b`, `SELECT 1 WHERE a!~('(?si).*(?:' || $1::text || ').*') AND b`],
   [
     `SELECT a ~* f(t.b) OR c ~ (d)`,
-    `SELECT a ~ ('(?si).*(?:' || f(t.b) || ').*') OR c ~ ('(?s).*(?:' || (d) || ').*')`,
+    `SELECT a ~ ('(?si).*(?:' || f(t.b) || ').*') OR c ~ ('(?s).*(?:' || (d) || ').*') AS "a ~* f(t.b) OR c ~ (d)"`,
   ],
   [`SELECT lpad(a, f(b, c)), x`, `SELECT lpad( a, f(b, c), ' ') AS lpad, x`],
   [

@@ -65,13 +65,12 @@ const ENCODINGS: Readonly<Record<string, readonly [encode: Template, decode: Tem
   base64: ['to_base64($1)', 'from_base64($1)'],
 };
 
-/** Writes a call of Postgres' function with those of the engine. @returns whether it is one of these @throws NOT_SUPPORTED */
-export function writeTextCall(text: CallText, call: Call): boolean {
+/** Writes a call of Postgres' function with those of the engine. @throws NOT_SUPPORTED */
+export function writeTextCall(text: CallText, call: Call): void {
   const template = TEMPLATES[`${call.name}/${call.args.length}`] ?? ofConstants(text, call);
-  if (template === undefined) return false;
+  if (template === undefined) return;
   if (text.symbol(call.at - 1) === '.') for (const at of [call.at - 1, call.at - 2]) text.replace(at, '');
   write(text, call, template);
-  return true;
 }
 
 /** Puts the arguments that a template takes into it; the others, literals that it has in itself, are left out. */

@@ -13,6 +13,7 @@ test.each([
   [`SELECT DISTINCT (btrim(a)) FROM t`, ['"(btrim(a))"']],
   [`SELECT ALL sum(a) FILTER (WHERE btrim(b) = 'c') OVER (ORDER BY d), 1 FROM t`, ['sum']],
   [`SELECT 1 FROM (SELECT btrim(a) || 'b' FROM t) s`, [`"btrim(a) || 'b'"`]],
+  [`SELECT NOT (btrim(a) = 'b')`, [`"NOT (btrim(a) = 'b')"`]],
   [`SELECT btrim(a)[1:2], pg_catalog.btrim(b)`, ['"btrim(a)[1:2]"', 'btrim']],
 ])('%s', (sql, names) => {
   expect(namesOf(sql)).toEqual(names);

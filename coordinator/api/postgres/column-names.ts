@@ -1,7 +1,7 @@
 import { cutText } from '#shared/cut-text.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { CallText, Span } from './call-text.ts';
+import { NO_CALLS, type CallText, type Span } from './call-text.ts';
 
 /** Longest name that is made of an expression, in bytes. */
 const NAME_MAX = 1_000;
@@ -24,14 +24,15 @@ export function nameColumns(text: CallText): void {
   }
 }
 
-const CASTS: ReadonlySet<string> = new Set(['CAST', 'TRY_CAST']);
+/** Words before a bracket by which no column is named. */
+const NAMELESS: ReadonlySet<string> = new Set([...NO_CALLS, 'CAST', 'TRY_CAST']);
 
 /** The function of a column that is one call. */
 function functionOf(text: CallText, { from, to }: Span): string | undefined {
   const at = text.symbol(from + 1) === '.' ? from + 2 : from;
   const close = text.symbol(at + 1) === '(' ? text.closing(at + 1) : undefined;
   const word = text.word(at);
-  if (word === '' || CASTS.has(word) || close === undefined || text.endOfCall(close) !== to - 1) return undefined;
+  if (word === '' || NAMELESS.has(word) || close === undefined || text.endOfCall(close) !== to - 1) return undefined;
   return foldIdentifier(word);
 }
 

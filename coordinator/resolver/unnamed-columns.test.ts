@@ -24,6 +24,11 @@ test.each([
     ['(SELECT EXISTS (FROM t) FROM u)', 'EXISTS (FROM t)', '[(SELECT a FROM t)][1]'],
   ],
   ['SELECT (SELECT a FROM t ORDER BY ALL)', ['(SELECT a FROM t ORDER BY ALL)']],
+  [
+    'SELECT unnest([(SELECT a FROM t)]), unnest((SELECT b FROM t)) + 1, unnest(range((SELECT 2 FROM t)))',
+    ['unnest([(SELECT a FROM t)])', 'unnest((SELECT b FROM t)) + 1', 'unnest(range((SELECT 2 FROM t)))'],
+  ],
+  ['SELECT unnest(c.s.t.a), unnest([(SELECT s FROM t)], recursive := true) FROM c.s.t', []],
   ['FROM t SELECT max(a) AS "from", (SELECT a FROM t)', ['(SELECT a FROM t)']],
   ['SELECT x FROM (SELECT (SELECT a FROM t)) AS q(x)', ['(SELECT a FROM t)']],
   ['WITH c AS (SELECT (SELECT a FROM t)) FROM c', ['(SELECT a FROM t)']],
@@ -35,7 +40,10 @@ test.each([
   ],
   // No name is needed for an alias, a plain column, a text without names, many columns at once.
   ['SELECT (SELECT a FROM t) AS x, s.t.a, a + 1, x: (SELECT a FROM t) FROM s.t', []],
-  ['SELECT COLUMNS(*) + (SELECT a FROM t), unnest(ARRAY (SELECT a FROM t)) FROM t', []],
+  [
+    'SELECT COLUMNS(*) + (SELECT a FROM t), unnest(ARRAY (SELECT a FROM t)) FROM t',
+    ['unnest(ARRAY (SELECT a FROM t))'],
+  ],
   ['SELECT a FROM t WHERE a IN (SELECT b FROM t) ORDER BY (SELECT a FROM t)', []],
 ])('%s', async (sql, expected) => {
   expect(await found(sql)).toEqual(expected);

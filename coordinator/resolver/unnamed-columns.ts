@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
+import { textOf } from '../plan/json-node.ts';
 import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import { ByteOffsets } from './byte-offsets.ts';
 
@@ -63,8 +64,8 @@ function unnamedItems(tree: Json): readonly UnnamedItem[] {
     }
     const node = value as JsonObject;
     if (node['is_null'] !== undefined) return;
-    // One star, or one call of UNNEST, may be many columns, which an alias would give one name.
-    if (own !== undefined && (node['class'] === 'STAR' || node['function_name'] === 'unnest')) own.isNamed = true;
+    // One star may be many columns, which an alias would give one name.
+    if (own !== undefined && node['class'] === 'STAR') own.isNamed = true;
     const location = replacedAt(node);
     if (location !== undefined) for (const item of open) item.inside ??= location;
     for (const [key, member] of Object.entries(node)) {
@@ -74,7 +75,7 @@ function unnamedItems(tree: Json): readonly UnnamedItem[] {
   };
   const list = (expression: JsonObject): void => {
     const item: OpenItem = {
-      isNamed: expression['alias'] !== '' || expression['class'] === 'COLUMN_REF',
+      isNamed: expression['alias'] !== '' || expression['class'] === 'COLUMN_REF' || mayUnnestStruct(expression),
       inside: undefined,
     };
     open.push(item);
@@ -84,6 +85,20 @@ function unnamedItems(tree: Json): readonly UnnamedItem[] {
   };
   walk(tree, undefined);
   return found;
+}
+
+/** Functions that give a list. */
+const LISTS: ReadonlySet<string> = new Set(['list_value', 'generate_series', 'range']);
+
+/**
+ * Whether an item is a call of UNNEST that may have a column for each field of a struct. Within an expression it has one, and over a subquery,
+ * as DuckDB takes no struct from one.
+ */
+function mayUnnestStruct(expression: JsonObject): boolean {
+  if (expression['function_name'] !== 'unnest') return false;
+  const [list, ...options] = expression['children'] as readonly JsonObject[];
+  const isList = list?.['class'] === 'SUBQUERY' || LISTS.has(textOf(list?.['function_name']));
+  return options.length > 0 || !isList;
 }
 
 /** Where the name of a table or of a column with its schema stands, which is replaced; undefined for any other node. */

@@ -65,6 +65,7 @@ const ORDER_WITHIN: Readonly<Record<string, string>> = {
   'coordinator/command':
     'clause cursor maintenance policy schema table alter-table catalog view stage copy materialized-view principal',
   'coordinator/api': 'http administer browse inspect console flight-sql postgres',
+  'coordinator/api/postgres': 'message value text entry copy statement',
   'catalog/rest': 'operation',
   'catalog/rest/operation':
     'catalog config credentials function health metrics namespace planning stage table token transaction view',
@@ -94,8 +95,8 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/api/http/kept-query.ts',
   'coordinator/api/http/live-query-routes.ts',
   'coordinator/api/http/post-query.ts',
-  'coordinator/api/postgres/array-cells.ts',
-  'coordinator/api/postgres/sign-in.ts',
+  'coordinator/api/postgres/value/array-cells.ts',
+  'coordinator/api/postgres/entry/sign-in.ts',
   'coordinator/arrival/postgres/read-text.ts',
   'coordinator/auth/sign-in.ts',
   'coordinator/binding/metadata-rows.ts',

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
 import { type StagedSource } from '#shared/task/task.ts';
-import { requireSomeColumn } from '#shared/task/require-some-column.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -80,24 +79,16 @@ export async function copySource(
   const { format, match } = options;
   const staged = { title: printStage(copy.stage), stage, files, format };
   const needsColumns = select !== null || format.kind !== 'csv';
-  const given = needsColumns ? await fileColumns(staged, { queries }, queries.kept).catch(leftToTasks(copy)) : [];
-  if (select === null && format.kind === 'json' && given.every(({ isDocument }) => !isDocument)) {
-    const wanted = filledFields(copy, target.schema.fields).map(({ name }) => name);
-    const key = match === 'exact name' ? (name: string): string => name : foldIdentifier;
-    requireSomeColumn(
-      files[0]?.path ?? '',
-      given.map(({ name }) => name),
-      wanted,
-      key,
-    );
-  }
+  const given = needsColumns
+    ? await fileColumns({ ...staged, isLoad: select === null }, { queries }, queries.kept).catch(leftToTasks(copy))
+    : [];
   const columns: readonly FileColumn[] = select === null ? filledColumns(copy, target, given) : given;
   const source: StagedSource = {
     format,
     what: 'rows',
     columns: columns.map((column) => sourceColumn(column, format)),
     matchesCase: match === 'exact name',
-    byHeader: match !== 'position' && format.kind === 'csv',
+    byName: match !== 'position',
   };
   const table = fileTableOf({ ...staged, columns }, source);
   const more = Object.values(GUARDED_COLUMNS).map((name, i) => ({ name, type: i === 0 ? BIGINT : VARCHAR }));
@@ -118,7 +109,7 @@ const leftToTasks =
   ({ select, options }: CopyInto) =>
   (error: unknown): readonly FileColumn[] => {
     const { code, entry } = SkeinError.of(error);
-    // JSON needs the names alone, and documents may have some that no query has.
+    // JSON needs the names' spelling alone, and DuckDB finds no type for some documents.
     const isOfFile = code === 'INVALID_INPUT_FILE' || (options.format.kind === 'json' && entry.kind === 'user');
     if (select === null && isOfFile) return [];
     throw error;
@@ -135,9 +126,12 @@ function filledColumns(copy: CopyInto, { schema }: WriteTarget, given: readonly 
   const byName = new Map(given.map((column) => [key(column.name), column]));
   return filledFields(copy, schema.fields).map((field) => {
     const type = icebergSqlType(field.type);
-    const found = byName.get(key(field.name));
-    const column = { name: found?.name ?? field.name, type, read: printSqlType(type), isDocument: false };
-    if (format.kind === 'json') return { ...column, inFile: isExact ? type : spelledAs(type, found?.type) };
+    const found = given.find(({ name }) => name === field.name) ?? byName.get(key(field.name));
+    const column = { name: field.name, type, read: printSqlType(type), isDocument: false };
+    if (format.kind === 'json') {
+      const inFile = isExact ? type : spelledAs(type, found?.type);
+      return { ...column, name: found?.name ?? field.name, inFile };
+    }
     if (found !== undefined) requireReadable(field, found.type, copy.stage.position);
     return column;
   });

@@ -5,6 +5,7 @@ import type { ScanSpec, StagedSource } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import { must } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { CommandContext } from '../operation/command-context.ts';
@@ -132,9 +133,9 @@ const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): Sc
 
 const SEPARATOR = '\u0001';
 
-/** The columns of the first file. */
+/** The columns of the first file. @param isLoad members of JSON that no query can name are left out or named as documents have them, not refused */
 export async function fileColumns(
-  { format, ...staged }: Staged & { readonly format: FileFormat },
+  { format, isLoad = false, ...staged }: Staged & { readonly format: FileFormat; readonly isLoad?: boolean },
   { queries }: Pick<CommandContext, 'queries'>,
   kept: KeptRows,
 ): Promise<readonly FileColumn[]> {
@@ -160,10 +161,10 @@ export async function fileColumns(
       isDocument: false,
     }));
   }
-  const named = found.filter(([given]) => given !== OF_DOCUMENT);
+  const members = found.filter(([given]) => given !== OF_DOCUMENT);
   const document = found.find(([given]) => given === OF_DOCUMENT)?.[1];
   const isDocument = document !== undefined && !isStruct(document);
-  if (document !== undefined && !isDocument) requireOwnNames(named, document);
+  const named = document === undefined || isDocument ? members : withOwnNames(members, document, isLoad);
   const types = named.map(([given = '', type = '']) => readableType(format, given, type));
   const list = named.map(([given = ''], i) => `CAST(NULL AS ${types[i]}) AS ${quoteIdentifier(given)}`);
   const typed = await queries.columns({ text: `SELECT ${list.join(', ')}`, offset: 0 });
@@ -188,14 +189,31 @@ function readableType(format: FileFormat, name: string, type: string): string {
 
 const isStruct = (type: string): boolean => type.startsWith('STRUCT(') && type.endsWith(')');
 
-/** DuckDB gives other names to members that differ in case only, and to one without a name: nobody would find them. @throws NOT_SUPPORTED */
-function requireOwnNames(columns: readonly (readonly string[])[], document: string): void {
-  const other = columns.find(([name = '']) => !document.includes(name.replaceAll('"', '""')));
-  if (other === undefined) return;
-  const message =
-    'a document has members without a name, or whose names differ in case only: COPY INTO reads those of a table';
-  throw new SkeinError('NOT_SUPPORTED', message);
+type Member = readonly string[];
+
+/**
+ * The members of documents under the names that they have there. DuckDB gives others to members that differ in case only (`a_1`), and to one
+ * without a name: a query would not find them. @throws NOT_SUPPORTED for a query
+ */
+function withOwnNames(members: readonly Member[], document: string, isLoad: boolean): readonly Member[] {
+  const isOwn = ([name = '']: Member): boolean => document.includes(name.replaceAll('"', '""'));
+  if (members.every(isOwn)) return members;
+  if (!isLoad) {
+    const message =
+      'a document has members without a name, or whose names differ in case only: COPY INTO reads those of a table';
+    throw new SkeinError('NOT_SUPPORTED', message);
+  }
+  const folded = new Set(members.map(([name = '']) => foldIdentifier(name)));
+  return members.flatMap((member) => {
+    if (isOwn(member)) return [member];
+    const [name = '', ...type] = member;
+    const written = name.replace(NUMBERED, '');
+    return written !== name && folded.has(foldIdentifier(written)) ? [[written, ...type]] : [];
+  });
 }
+
+/** Behind the name of a member that differs from another one in case only. */
+const NUMBERED = /_\d+$/;
 
 const tooMany = (position: number): SkeinError =>
   new SkeinError('STATEMENT_TOO_COMPLEX', `a statement reads at most ${FILES_MAX} files of a stage`, { position });

@@ -231,8 +231,8 @@ export type StagedSource = {
   readonly columns: readonly { readonly name: string; readonly type: string; readonly json?: JsonRead }[];
   /** Names are compared as they are written. Absent = without regard to case. */
   readonly matchesCase?: boolean;
-  /** CSV finds the columns by the names in each file's first line, too. */
-  readonly byHeader?: boolean;
+  /** A load that finds columns by name, those of CSV in each file's first line: a file that has none of them is refused. */
+  readonly byName?: boolean;
 };
 
 /**

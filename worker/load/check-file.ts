@@ -157,7 +157,7 @@ async function describeRejects(
 
 /** Columns that were found by a header are read under names of our own. */
 const nameOfColumn = (column: string | null, source: StagedSource): string | null =>
-  source.byHeader === true ? null : column;
+  source.byName === true ? null : column;
 
 /** Describes the fault of a record, but for its line. */
 async function describe(

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { readCsv } from '../staged/print-staged.ts';
 import { lineEnds, newLineOption } from '../staged/even-lines.ts';
-import { readFirstRecord } from '../staged/first-record.ts';
-import { linesOfBytes, linesOfCsvRecords, namesOf } from './csv-records.ts';
+import { linesOfBytes, linesOfCsvRecords } from './csv-records.ts';
 
 const FORMAT: CsvFormat = {
   kind: 'csv',
@@ -87,18 +86,4 @@ test('the lines of the records that DuckDB reads, and of those that it rejects',
     }),
     { numRuns: 200 },
   );
-});
-
-test('the names in a header', async () => {
-  const header = async (text: string, more: Partial<CsvFormat> = {}): Promise<readonly string[]> =>
-    namesOf(await readFirstRecord(chunks(text), { ...FORMAT, ...more }), { ...FORMAT, ...more });
-  expect(await header('a,"b, ""c""\nd",\r\n1,2,3\n')).toEqual(['a', 'b, "c"\nd', '']);
-  expect(await header('\uFEFFid||Name', { delimiter: '||' })).toEqual(['id', 'Name']);
-  expect(await header("'a\\'b'|c\n", { delimiter: '|', quote: "'", escape: '\\' })).toEqual(["a'b", 'c']);
-  expect(await header('')).toEqual([]);
-});
-
-test('a header of more names than DuckDB is told of is refused', () => {
-  expect(namesOf(','.repeat(9_999), FORMAT)).toHaveLength(10_000);
-  expect(() => namesOf(','.repeat(10_000), FORMAT)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT_FILE' }));
 });

@@ -1,10 +1,9 @@
-import { SkeinError } from '#shared/error.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { CsvWalk } from '../staged/csv-walk.ts';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 
-/** Finds the records of CSV files by their bytes, for the numbers of lines and the names in a header. */
+/** Finds the records of CSV files by their bytes, for the numbers of lines. */
 
 /**
  * The lines of the records at some places among those that DuckDB has read, by their places; none for a place that the text does not have.
@@ -92,32 +91,4 @@ function newlines(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
   return count;
-}
-
-/** Names of a header, at most: DuckDB is told of each of them. */
-const NAMES_MAX = 10_000;
-
-/** The names in a header, none when it is empty. @throws INVALID_INPUT_FILE for more than `NAMES_MAX` */
-export function namesOf(record: string, { delimiter, quote, escape }: CsvFormat): readonly string[] {
-  if (record === '') return [];
-  const fields: string[] = [];
-  let field = '';
-  let isQuoted = false;
-  for (let at = 0; at < record.length; at += 1) {
-    const character = record.charAt(at);
-    const next = record.charAt(at + 1);
-    if (isQuoted && character === escape && (next === quote || next === escape)) {
-      field += next;
-      at += 1;
-    } else if (character === quote && (isQuoted || field === '')) isQuoted = !isQuoted;
-    else if (!isQuoted && record.startsWith(delimiter, at)) {
-      fields.push(field);
-      if (fields.length === NAMES_MAX) {
-        throw new SkeinError('INVALID_INPUT_FILE', `the header of a file has more than ${NAMES_MAX} names`);
-      }
-      field = '';
-      at += delimiter.length - 1;
-    } else field += character;
-  }
-  return [...fields, field];
 }

@@ -1,5 +1,3 @@
-import { requireSomeColumn } from '#shared/task/require-some-column.ts';
-import { baseName } from '../scan/plan-file.ts';
 import { JSON_DOCUMENT } from '#shared/task/json-document.ts';
 import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
@@ -9,12 +7,12 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import type { Footer, ReadFooter } from '../scan/footer.ts';
-import { textOf, type FileText } from '../staged/file-text.ts';
-import { readFirstRecord } from '../staged/first-record.ts';
+import type { FileText } from '../staged/file-text.ts';
 import { rowBounds } from '../scan/row-bounds.ts';
 import { isRead, jsonValue, jsonValues, readDocuments, readJson } from '../staged/json-texts.ts';
 import { markNumbers } from '../staged/long-numbers.ts';
 import { isBeginOf, NO_HEADER, parquetColumns, partGroups, UNPACKED } from '../staged/print-staged.ts';
+import { nameKey, requireSomeColumn } from '../staged/require-some-column.ts';
 import { linesBefore, type RangeFiles, type ReadyText } from '../staged/range-files.ts';
 import { readyText } from '../staged/ready-text.ts';
 import type { Column } from '../staged/staged-column.ts';
@@ -46,20 +44,21 @@ type FileTools = {
   readonly ranges: RangeFiles;
 };
 
-/** Prints the texts of a file, or of its part; null when no record begins in it. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long or has too many names */
+/** Prints the texts of a file, or of its part; null when no record begins in it. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long or has too many names, as `requireSomeColumn` */
 export async function stagedFile(
   source: StagedSource,
   file: ScanFile,
   { open, readFooter, signal, ranges }: FileTools,
 ): Promise<StagedFile | null> {
   const { format } = source;
+  const names = await requireSomeColumn(source, file, { open, readFooter, signal });
   if (format.kind === 'parquet') {
     const path = readablePath(open, file.path);
     const footer = await readFooter(file);
     const groups = partGroups(file, footer);
     if (groups === null) return null;
     const rows = file.bytes === undefined ? null : groups.reduce((sum, group) => sum + group.rows, 0);
-    const texts = parquetTexts(source, path, { file: baseName(file.path), footer, bounds: rowBounds(groups, footer) });
+    const texts = parquetTexts(source, path, { footer, bounds: rowBounds(groups, footer) });
     return { file, format, text: null, linesBefore: () => Promise.resolve(0), rows, ...texts };
   }
   const ready = await readyText(signal, file, { ...source, format }, { open, ranges });
@@ -73,18 +72,9 @@ export async function stagedFile(
   };
   const packed = copy === undefined ? format : { ...format, ...UNPACKED };
   if (packed.kind === 'json') return { ...rest, format: packed, ...jsonTexts({ ...source, format: packed }, ready) };
-  const whole = { location: file.path, compression: format.compression };
-  const header = source.byHeader === true ? await readFirstRecord(textOf(signal, open, whole), packed) : '';
   const own = { ...packed, header: isBeginOf(ready) ? packed.header : NO_HEADER };
-  return {
-    ...rest,
-    format: own,
-    ...csvTexts({ ...source, format: own }, ready, { header, file: baseName(file.path) }),
-  };
+  return { ...rest, format: own, ...csvTexts({ ...source, format: own }, ready, names) };
 }
-
-const keyOf = (matchesCase: boolean | undefined): ((name: string) => string) =>
-  matchesCase === true ? (name) => name : foldIdentifier;
 
 function jsonTexts(
   { format, columns }: StagedSource & { readonly format: JsonFormat },
@@ -105,14 +95,12 @@ function jsonTexts(
 }
 
 function parquetTexts(
-  { columns, matchesCase }: StagedSource,
+  source: StagedSource,
   path: string,
-  { file, footer, bounds }: { readonly file: string; readonly footer: Footer; readonly bounds: readonly string[] },
+  { footer, bounds }: { readonly footer: Footer; readonly bounds: readonly string[] },
 ): RecordTexts {
-  const key = keyOf(matchesCase);
-  const names = footer.fields.map(({ name }) => name);
-  const asked = columns.map(({ name }) => name);
-  requireSomeColumn(file, names, asked, key);
+  const { columns } = source;
+  const key = nameKey(source);
   const found = parquetColumns(footer, key);
   const value = ({ name, type }: Column): string => `CAST(${found(key(name)) ?? 'NULL'} AS ${type})`;
   const list = columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ');

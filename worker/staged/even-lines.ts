@@ -114,7 +114,8 @@ const withoutMark = (start: number, record: Uint8Array): Uint8Array =>
 export async function hasMarkedHeader(text: Text, format: CsvFormat): Promise<boolean> {
   const isSkipped = format.header.kind === 'names' || format.header.count > 0;
   if (!isSkipped || format.quote === null) return false;
-  for await (const chunk of text()) return isMarked(chunk) && /[\r\n]/.test(await readFirstRecord(text(), format));
+  for await (const chunk of text())
+    return isMarked(chunk) && /[\r\n]/.test((await readFirstRecord(text(), format)) ?? '');
   return false;
 }
 

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { PassThrough, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import type { ByteRange } from '#shared/iceberg/scan-file.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { Compression } from '#shared/stage/file-format.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
 
@@ -45,4 +46,14 @@ function inflater(location: string, compression: Compression) {
     compression !== 'auto' ? compression : name.endsWith('.gz') ? 'gzip' : name.endsWith('.zst') ? 'zstd' : 'none';
   if (kind === 'gzip') return createGunzip();
   return kind === 'zstd' ? createZstdDecompress() : null;
+}
+
+/** Null for what is wrong with a file in another way than `read` looks for. */
+export async function unlessBroken<T>(signal: AbortSignal, read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (signal.aborted || error instanceof SkeinError) throw error;
+    return null;
+  }
 }

@@ -10,6 +10,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { isWithin } from '#shared/storage/location.ts';
+import { csvColumns } from './csv-columns.ts';
 import { readNulls } from './escaped-nulls.ts';
 import { newLineOption } from './even-lines.ts';
 import { RECORD_BYTES_MAX } from './first-record.ts';
@@ -24,6 +25,7 @@ import { readFoundJson, readJson } from './json-texts.ts';
 import type { RangeFiles, ReadyText } from './range-files.ts';
 import { readyText } from './ready-text.ts';
 import { printRecordStarts } from './record-starts.ts';
+import { nameKey, requireSomeColumn } from './require-some-column.ts';
 import { nullOf, structOf, timeOptions, type Column } from './staged-column.ts';
 import { INVALID_FILE } from './staged-error.ts';
 import { wholeFiles } from './whole-files.ts';
@@ -88,7 +90,9 @@ export async function checkFile(
 async function read(signal: AbortSignal, scan: StagedScan, tools: StagedTools): Promise<string> {
   const { format, columns } = scan.staged;
   const texts =
-    format.kind === 'parquet' ? await readParquets(scan, tools) : await readTexts(signal, { ...scan, format }, tools);
+    format.kind === 'parquet'
+      ? await readParquets(signal, scan, tools)
+      : await readTexts(signal, { ...scan, format }, tools);
   return texts.length === 0 ? `SELECT ${columns.map(nullOf).join(', ')} WHERE false` : texts.join(' UNION ALL ');
 }
 
@@ -96,27 +100,30 @@ async function read(signal: AbortSignal, scan: StagedScan, tools: StagedTools): 
 async function readTexts(
   signal: AbortSignal,
   scan: StagedScan & { readonly format: CsvFormat | JsonFormat },
-  { open, ranges }: StagedTools,
+  { open, readFooter, ranges }: StagedTools,
 ): Promise<readonly string[]> {
   const { format, files, staged } = scan;
   const { columns } = staged;
   const found = await inBatches(signal, files, async (file) => {
+    const names = await requireSomeColumn(staged, file, { open, readFooter, signal });
     const ready = await readyText(signal, file, { format, columns }, { open, ranges });
     if (ready === null) return [];
     const isBegin = format.kind === 'json' || isBeginOf(ready);
+    const header = format.kind === 'csv' ? names : [];
     const { path, newLine, fields, isLong } = ready;
     const { compression } = ready.copy === undefined ? format : UNPACKED;
-    return [{ path, way: { isBegin, newLine, fields, isLong, compression } }];
+    return [{ path, way: { isBegin, newLine, fields, isLong, compression, header } }];
   });
   const alike = Map.groupBy(found.flat(), ({ way }) => JSON.stringify(way));
   return [...alike.values()].map((group) => {
     const paths = group.map(({ path }) => path);
-    const { isBegin, newLine, fields, isLong, compression } = must(group[0], 'a group has a file').way;
+    const { isBegin, newLine, fields, isLong, compression, header } = must(group[0], 'a group has a file').way;
     if (format.kind === 'json') return readJson({ ...format, compression }, paths, { columns, isLong });
     const own = { ...format, compression, header: isBegin ? format.header : NO_HEADER };
-    const list = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
-    const read = withExtraFields(columns, fields);
-    return `SELECT ${list} FROM ${readCsv(own, paths, read, newLine === null ? [] : [newLineOption(newLine)])}`;
+    const { values, read } = csvColumns({ ...staged, format: own }, header);
+    const list = values.map(({ column, value }) => `${value} AS ${quoteIdentifier(column.name)}`).join(', ');
+    const options = newLine === null ? [] : [newLineOption(newLine)];
+    return `SELECT ${list} FROM ${readCsv(own, paths, withExtraFields(read, fields), options)}`;
   });
 }
 
@@ -202,28 +209,31 @@ export function readCsv(
 
 /** Files with the same columns stand in one `read_parquet`; a column that a file has not is NULL in its rows. */
 async function readParquets(
+  signal: AbortSignal,
   scan: StagedScan,
   { open, readFooter }: Omit<StagedTools, 'ranges'>,
 ): Promise<readonly string[]> {
   const branches = new Map<string, ParquetBranch>();
   for (const file of scan.files) {
+    await requireSomeColumn(scan.staged, file, { open, readFooter, signal });
     const footer = await readFooter(file);
     const groups = partGroups(file, footer);
     if (groups === null) continue;
     const bounds = rowBounds(groups, footer);
-    const source = parquetColumns(footer);
+    const key = nameKey(scan.staged);
+    const source = parquetColumns(footer, key);
     const list = scan.staged.columns.map((column) => {
-      const own = orError(() => source(foldIdentifier(column.name)));
+      const own = orError(() => source(key(column.name)));
       if (own === undefined) return nullOf(column);
       return `CAST(${own} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
     });
-    const key = JSON.stringify([footer.signature, list, bounds.length === 0 ? null : [file.path, bounds]]);
-    const branch = branches.get(key) ?? {
+    const way = JSON.stringify([footer.signature, list, bounds.length === 0 ? null : [file.path, bounds]]);
+    const branch = branches.get(way) ?? {
       list,
       paths: [],
       where: bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`,
     };
-    branches.set(key, branch);
+    branches.set(way, branch);
     branch.paths.push(readablePath(open, file.path));
   }
   return [...branches.values()].map(

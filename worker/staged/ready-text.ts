@@ -6,7 +6,7 @@ import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
 import { CsvWalk } from './csv-walk.ts';
 import { escapedNulls, signNulls } from './escaped-nulls.ts';
 import { evenLines, hasMarkedHeader, lineEnds } from './even-lines.ts';
-import { textOf } from './file-text.ts';
+import { textOf, unlessBroken } from './file-text.ts';
 import { RECORD_BYTES_MAX } from './first-record.ts';
 import { hasLongNumbers } from './long-numbers.ts';
 import type { RangeFiles, ReadyText } from './range-files.ts';
@@ -90,13 +90,3 @@ async function includesOne(text: AsyncIterable<Uint8Array>, wanted: readonly str
 /** The types whose values may have more digits than a DOUBLE. */
 const mayLoseDigits = ({ json, type }: StagedSource['columns'][number]): boolean =>
   /DECIMAL|VARCHAR|JSON|BIGNUM/.test(json?.read ?? type);
-
-/** Null for what is wrong with a file in another way than `read` looks for. */
-async function unlessBroken<T>(signal: AbortSignal, read: () => Promise<T>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (signal.aborted || error instanceof SkeinError) throw error;
-    return null;
-  }
-}

@@ -12,10 +12,10 @@ import type { StatementDescription } from '../../operation/description.ts';
 import type { DescribeRequest, StatementRequest } from '../../query/query-service.ts';
 import { SessionStore } from '../../session/session-store.ts';
 import { Connection } from './connection.ts';
-import type { PostgresDoor } from './postgres-door.ts';
-import type { Entered } from './sign-in.ts';
-import { WireReader } from './wire-reader.ts';
-import { WireWriter } from './wire-writer.ts';
+import type { PostgresDoor } from './entry/postgres-door.ts';
+import type { Entered } from './entry/sign-in.ts';
+import { WireReader } from './message/wire-reader.ts';
+import { WireWriter } from './message/wire-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'connection-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,11 +1,11 @@
 import type { ConnectionState } from '../../session/client-connections.ts';
-import { ConnectionMemory } from './connection-memory.ts';
-import { Extended } from './extended.ts';
-import { InsertBatch } from './insert-batch.ts';
-import type { PostgresDoor } from './postgres-door.ts';
-import * as messages from './server-messages.ts';
-import type { Entered } from './sign-in.ts';
-import { Statements } from './statements.ts';
+import { ConnectionMemory } from './message/connection-memory.ts';
+import { Extended } from './statement/extended.ts';
+import { InsertBatch } from './statement/insert-batch.ts';
+import type { PostgresDoor } from './entry/postgres-door.ts';
+import * as messages from './message/server-messages.ts';
+import type { Entered } from './entry/sign-in.ts';
+import { Statements } from './statement/statements.ts';
 import {
   aborted,
   errorFields,
@@ -14,9 +14,9 @@ import {
   StatementError,
   SyncLost,
   WireError,
-} from './wire-error.ts';
-import type { MessageBody, WireReader } from './wire-reader.ts';
-import type { WireWriter } from './wire-writer.ts';
+} from './message/wire-error.ts';
+import type { MessageBody, WireReader } from './message/wire-reader.ts';
+import type { WireWriter } from './message/wire-writer.ts';
 
 /** Bytes of a message beside its statement. */
 const BESIDE_BYTES = 64 * 1024;

@@ -5,17 +5,17 @@ import { systemClock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
 import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
-import { Backends } from './backends.ts';
+import { Backends } from './entry/backends.ts';
 import { Connection } from './connection.ts';
-import { IdleWatch, LEAVING } from './idle-watch.ts';
-import type { PostgresDoor } from './postgres-door.ts';
-import * as messages from './server-messages.ts';
-import { enter, type Entered } from './sign-in.ts';
-import { welcome, type Startup } from './startup.ts';
-import { TlsEntry } from './tls-entry.ts';
-import { errorFields, SessionOver, WireError } from './wire-error.ts';
-import type { WireReader } from './wire-reader.ts';
-import { WireWriter } from './wire-writer.ts';
+import { IdleWatch, LEAVING } from './entry/idle-watch.ts';
+import type { PostgresDoor } from './entry/postgres-door.ts';
+import * as messages from './message/server-messages.ts';
+import { enter, type Entered } from './entry/sign-in.ts';
+import { welcome, type Startup } from './entry/startup.ts';
+import { TlsEntry } from './entry/tls-entry.ts';
+import { errorFields, SessionOver, WireError } from './message/wire-error.ts';
+import type { WireReader } from './message/wire-reader.ts';
+import { WireWriter } from './message/wire-writer.ts';
 
 /** Time after which an idle connection is asked whether its client is still there. */
 const KEEPALIVE_MS = 60_000;

@@ -4,14 +4,14 @@ import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
 import { postgresType, type PostgresType } from '../../binding/pg-types.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
 import { booleans, columnBatch, int32s, int64s, lists, texts, type ColumnData } from '../../binding/column-data.ts';
-import { arrowColumns } from './arrow-columns.ts';
-import { castParameters } from './cast-parameters.ts';
-import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
-import { dataRows } from './data-rows.ts';
-import { printFloat4, printFloat8 } from './float-text.ts';
-import { postgresColumn } from './postgres-type.ts';
-import { splitStatements } from './split-statements.ts';
-import { settingsOf } from './startup.ts';
+import { arrowColumns } from './value/arrow-columns.ts';
+import { castParameters } from './text/cast-parameters.ts';
+import { cellForm, cellsOf, cellLayout, type CellForm } from './value/cells.ts';
+import { dataRows } from './value/data-rows.ts';
+import { printFloat4, printFloat8 } from './value/float-text.ts';
+import { postgresColumn } from './message/postgres-type.ts';
+import { splitStatements } from './text/split-statements.ts';
+import { settingsOf } from './entry/startup.ts';
 
 /** The values of a column as the protocol has them, in hexadecimal digits; null = NULL. */
 function values(data: ColumnData, form: CellForm, rows: number): readonly (string | null)[] {

@@ -5,7 +5,6 @@ import type { ScanSpec, StagedSource } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import { must } from '#shared/must.ts';
-import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { CommandContext } from '../operation/command-context.ts';
@@ -21,6 +20,14 @@ import { StatementReader } from '../statement/statement-reader.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { fileFormatOf } from '../stage/file-format-options.ts';
 import { sourceColumn, type FileColumn } from './json-column.ts';
+import {
+  areColumnNames,
+  hasColumnNames,
+  isObjectStructure,
+  parseStructure,
+  type MemberStructures,
+  type Structure,
+} from './json-structure.ts';
 import { matchPattern } from './match-pattern.ts';
 import type { KeptRows } from '../binding/kept-rows.ts';
 import { OptionReader } from '../stage/option-reader.ts';
@@ -131,9 +138,7 @@ const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): Sc
   etag,
 });
 
-const SEPARATOR = '\u0001';
-
-/** The columns of the first file. @param isLoad members of JSON that no query can name are left out or named as documents have them, not refused */
+/** The columns of the first file. @param isLoad members of JSON that a query cannot name are no error @throws NOT_SUPPORTED, the task's errors */
 export async function fileColumns(
   { format, isLoad = false, ...staged }: Staged & { readonly format: FileFormat; readonly isLoad?: boolean },
   { queries }: Pick<CommandContext, 'queries'>,
@@ -148,10 +153,10 @@ export async function fileColumns(
   };
   const table = fileTableOf({ ...staged, files: staged.files.slice(0, 1), columns: fields }, source);
   kept.keep(name, { kind: 'staged', table, policies: NO_POLICIES });
-  const query = { text: `SELECT "name" || chr(1) || "type" FROM ${name}`, offset: 0 };
+  const query = { text: `SELECT CAST(json_array("name", "type") AS VARCHAR) FROM ${name}`, offset: 0 };
   const rows = new BoundedValues();
   await queries.texts(query, wholeText(query), rows);
-  const found = rows.values.map((row) => row.split(SEPARATOR));
+  const found = rows.values.map((row) => JSON.parse(row) as readonly string[]);
   if (format.kind === 'csv') {
     const isNamed = format.header.kind === 'names';
     return found.map(([given = ''], i) => ({
@@ -162,10 +167,15 @@ export async function fileColumns(
     }));
   }
   const members = found.filter(([given]) => given !== OF_DOCUMENT);
-  const document = found.find(([given]) => given === OF_DOCUMENT)?.[1];
-  const isDocument = document !== undefined && !isStruct(document);
-  const named = document === undefined || isDocument ? members : withOwnNames(members, document, isLoad);
-  const types = named.map(([given = '', type = '']) => readableType(format, given, type));
+  const printed = found.find(([given]) => given === OF_DOCUMENT)?.[1];
+  const document = printed === undefined ? undefined : parseStructure(printed);
+  const isDocument = document !== undefined && !isObjectStructure(document);
+  const named = isObjectStructure(document) ? withOwnNames(members, document, isLoad) : members;
+  const types = named.map(([given = '', type = '']) =>
+    document === undefined
+      ? parquetType(given, type)
+      : jsonType(type, isObjectStructure(document) ? document[given] : document),
+  );
   const list = named.map(([given = ''], i) => `CAST(NULL AS ${types[i]}) AS ${quoteIdentifier(given)}`);
   const typed = await queries.columns({ text: `SELECT ${list.join(', ')}`, offset: 0 });
   return typed.map(({ name: given, type }, i) => ({ name: given, type, read: types[i] ?? '', isDocument }));
@@ -179,41 +189,34 @@ const TYPE_TEXT_MAX = 64 * 1024;
  */
 const UNNAMED = /STRUCT\((?:(?:[A-Z_0-9]+|TIME(?:STAMP)? WITH TIME ZONE)(?:\[\d*\])*[,)]|(?:STRUCT|MAP|DECIMAL)\()/;
 
-/** The type as which a column is read. @throws NOT_SUPPORTED for one of Parquet that no type can be written for */
-function readableType(format: FileFormat, name: string, type: string): string {
-  const isUnnamed = UNNAMED.test(type.replaceAll(/"(?:[^"]|"")*"/g, 'quoted'));
-  if (!isUnnamed && (format.kind !== 'json' || type.length <= TYPE_TEXT_MAX)) return type;
-  if (format.kind === 'json') return 'JSON';
+/** @throws NOT_SUPPORTED for a type that cannot be written */
+function parquetType(name: string, type: string): string {
+  if (!UNNAMED.test(type.replaceAll(/"(?:[^"]|"")*"/g, 'quoted'))) return type;
   throw new SkeinError('NOT_SUPPORTED', `the column ${name} has a struct with a member without a name`);
 }
 
-const isStruct = (type: string): boolean => type.startsWith('STRUCT(') && type.endsWith(')');
+/** The type as which a column of JSON is read. */
+const jsonType = (type: string, structure: Structure | undefined): string =>
+  type.length > TYPE_TEXT_MAX || !hasColumnNames(structure) ? 'JSON' : type;
 
 type Member = readonly string[];
 
 /**
  * The members of documents under the names that they have there. DuckDB gives others to members that differ in case only (`a_1`), and to one
- * without a name: a query would not find them. @throws NOT_SUPPORTED for a query
+ * without a name: a query would not find them, and a load reads the table's types. @throws NOT_SUPPORTED for a query
  */
-function withOwnNames(members: readonly Member[], document: string, isLoad: boolean): readonly Member[] {
-  const isOwn = ([name = '']: Member): boolean => document.includes(name.replaceAll('"', '""'));
-  if (members.every(isOwn)) return members;
+function withOwnNames(members: readonly Member[], document: MemberStructures, isLoad: boolean): readonly Member[] {
+  if (areColumnNames(Object.keys(document))) return members;
   if (!isLoad) {
     const message =
       'a document has members without a name, or whose names differ in case only: COPY INTO reads those of a table';
     throw new SkeinError('NOT_SUPPORTED', message);
   }
-  const folded = new Set(members.map(([name = '']) => foldIdentifier(name)));
-  return members.flatMap((member) => {
-    if (isOwn(member)) return [member];
-    const [name = '', ...type] = member;
-    const written = name.replace(NUMBERED, '');
-    return written !== name && folded.has(foldIdentifier(written)) ? [[written, ...type]] : [];
-  });
+  const own = members.filter(([name = '']) => Object.hasOwn(document, name));
+  const names = new Set(own.map(([name]) => name));
+  const others = Object.keys(document).filter((name) => name !== '' && !names.has(name));
+  return [...own, ...others.map((name) => [name, 'JSON'])];
 }
-
-/** Behind the name of a member that differs from another one in case only. */
-const NUMBERED = /_\d+$/;
 
 const tooMany = (position: number): SkeinError =>
   new SkeinError('STATEMENT_TOO_COMPLEX', `a statement reads at most ${FILES_MAX} files of a stage`, { position });

@@ -9,7 +9,7 @@ export const JSON_DOCUMENT = '_skein_json';
  */
 export const NUMBER_MARK = '\v\f\v\f';
 
-/** The name under which the type of whole documents stands among those of their members; no column of DuckDB has it. */
+/** The name under which the structure of whole documents stands among those of their members; no column of DuckDB has it. */
 export const OF_DOCUMENT = '';
 
 /** How a column is read from documents of JSON. */

@@ -144,6 +144,9 @@ describe('a file of JSON without a column of the table', () => {
     const nameless = await folder({ '1.json': '{"ID":1,"":1,"B":2}\n' }, 'id INT, b INT');
     await nameless.copy(JSON_FILE);
     expect(await nameless.rows()).toEqual([[1, 2]]);
+    const taken = await folder({ '1.json': '{"":1,"C1":2,"id":3}\n' }, 'id INT, C1 INT');
+    await taken.copy(JSON_FILE);
+    expect(await taken.rows()).toEqual([[3, 2]]);
     const alike = await folder({ '1.json': '{"A":"upper","a":"lower","ID":1}\n' });
     await alike.copy(JSON_FILE);
     expect(await alike.rows()).toEqual([[1, 'lower']]);

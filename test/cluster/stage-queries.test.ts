@@ -81,6 +81,12 @@ describe('FROM @stage', () => {
     expect(await cluster.sql(`SELECT a::VARCHAR, c ${of('unnamed.json')}`)).toEqual([
       ['{"":9007199254740993,"b":2}', 3],
     ]);
+    await put('json/signs.json', `${JSON.stringify({ 'a\u0001b': 1, '\u0001': 2, c: 3 })}\n`);
+    expect(await cluster.sql(`SELECT * ${of('signs.json')}`)).toEqual([[1, 2, 3]]);
+    await put('json/alike.json', '{"a": {"X": 1, "x": 9007199254740993}, "l": [{"y": 1}, {"Y": 2}], "c": {"X": 3}}\n');
+    expect(await cluster.sql(`SELECT a::VARCHAR, l::VARCHAR, c.X ${of('alike.json')}`)).toEqual([
+      ['{"X":1,"x":9007199254740993}', '[{"y":1},{"Y":2}]', 3],
+    ]);
   });
 
   test('Parquet: columns by name over files that differ; joined, aggregated and written', async () => {

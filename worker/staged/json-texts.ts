@@ -21,18 +21,34 @@ const fileOptions = ({ layout, compression }: JsonFormat): readonly string[] => 
 
 const listOf = (paths: readonly string[]): string => `[${paths.map(quotePath).join(', ')}]`;
 
-/** Prints the read of files as DuckDB finds their columns. @param records `false`: a document is one column */
-export function readFoundJson(format: JsonFormat, paths: readonly string[], records: 'auto' | 'false'): string {
+/** Prints the read of files as DuckDB finds their columns. */
+export function readFoundJson(format: JsonFormat, paths: readonly string[]): string {
   const options = [
-    `records = '${records}'`,
+    "records = 'auto'",
+    `sample_size = ${SAMPLED_DOCUMENTS}`,
     // A large object is a struct as a small one is: in a map all values would have one type, and integers be rounded to DOUBLE.
     'map_inference_threshold = -1',
     ...fileOptions(format),
     ...timeOptions(format),
-    ...(format.layout === 'lines' ? ['ignore_errors = true'] : []),
+    ...passesOver(format),
   ];
   return `read_json(${listOf(paths)}, ${options.join(', ')})`;
 }
+
+/**
+ * Prints a query of the structure of the same documents, as `json_structure` gives it: objects with the names of their members, which
+ * DuckDB's types have not for a member without a name, or one that differs from another in case only.
+ */
+export function readStructure(format: JsonFormat, paths: readonly string[]): string {
+  const documents = `SELECT * FROM (${readDocuments(format, paths, passesOver(format))}) LIMIT ${SAMPLED_DOCUMENTS}`;
+  return `SELECT coalesce(CAST(json_group_structure(${JSON_DOCUMENT}) AS VARCHAR), '"JSON"') FROM (${documents})`;
+}
+
+/** Documents whose columns are those of a file, as many as DuckDB looks at by itself. */
+const SAMPLED_DOCUMENTS = 20_480;
+
+/** Only where each line is a document is it known where the next one begins. */
+const passesOver = ({ layout }: JsonFormat): readonly string[] => (layout === 'lines' ? ['ignore_errors = true'] : []);
 
 /** Prints a query of the columns in files. @param isLong they may have numbers of which DuckDB's reader of JSON keeps too few digits */
 export const readJson = (

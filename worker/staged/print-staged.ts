@@ -21,7 +21,7 @@ import { requireDecimals } from '../scan/print-column.ts';
 import { baseName, VIRTUAL_COLUMNS, withoutStatistics } from '../scan/plan-file.ts';
 import { rowBounds } from '../scan/row-bounds.ts';
 import type { PrintedScan, ScanTools } from '../scan/print-scan.ts';
-import { readFoundJson, readJson } from './json-texts.ts';
+import { readFoundJson, readJson, readStructure } from './json-texts.ts';
 import type { RangeFiles, ReadyText } from './range-files.ts';
 import { readyText } from './ready-text.ts';
 import { printRecordStarts } from './record-starts.ts';
@@ -144,7 +144,7 @@ export const isBeginOf = ({ copy }: ReadyText): boolean => copy === undefined ||
 
 export const NO_HEADER: CsvFormat['header'] = { kind: 'lines', count: 0 };
 
-/** The names and types of the columns of the first file; of JSON also the type of whole documents, as `OF_DOCUMENT`. */
+/** The names and types of the columns of the first file; of JSON also the structure of its documents, as `OF_DOCUMENT`. */
 async function describe(
   signal: AbortSignal,
   { staged: { format }, files }: StagedScan,
@@ -157,12 +157,11 @@ async function describe(
     format.kind === 'csv'
       ? await foundCsv(signal, file, format, { open, ranges })
       : format.kind === 'json'
-        ? readFoundJson(format, [readablePath(open, file.path)], 'auto')
+        ? readFoundJson(format, [readablePath(open, file.path)])
         : readParquet([readablePath(open, file.path)]);
   const columns = `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
   if (format.kind !== 'json') return columns;
-  const documents = readFoundJson(format, [readablePath(open, file.path)], 'false');
-  return `${columns} UNION ALL SELECT '${OF_DOCUMENT}', column_type FROM (DESCRIBE SELECT * FROM ${documents})`;
+  return `${columns} UNION ALL SELECT '${OF_DOCUMENT}', (${readStructure(format, [readablePath(open, file.path)])})`;
 }
 
 async function foundCsv(

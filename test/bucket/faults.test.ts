@@ -161,7 +161,7 @@ test('keys that the store has forgotten are renewed in the middle of a statement
   await forgetting;
   proxy.set({});
   expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
-  // What was refused once begins no other statement.
+  // A key that was refused once begins no other statement.
   expect(proxy.takeCounts().endedKeys).toBeGreaterThan(0);
   expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
   expect(proxy.takeCounts().endedKeys).toBe(0);

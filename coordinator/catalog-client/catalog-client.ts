@@ -23,6 +23,7 @@ import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/princi
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
 import type { KeyQuestions } from './fresh-key.ts';
+import { keyIsReplaced } from './replaced-keys.ts';
 import { askedAgain, catalogReads } from './catalog-reads.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
@@ -280,6 +281,7 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
     if (reach === undefined) return credential;
     const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: storeKeyId(credential) };
     const { key } = await call('VendKey', request);
+    keyIsReplaced(credential);
     return fromKeyMessage(must(key, 'a bucket has a key'));
   },
 });

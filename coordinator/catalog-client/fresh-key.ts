@@ -1,5 +1,6 @@
 import type { StoreCredential, StorageCredential } from '#shared/storage/credential.ts';
 import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
+import { isReplacedKey } from './replaced-keys.ts';
 
 /** A step of a statement begins with a key that has this much to live, if the store gives such keys. */
 const LEFT_MIN_MS = 60_000;
@@ -12,7 +13,7 @@ export interface KeyQuestions {
   renewKey(tenant: string, credential: StoreCredential): Promise<StoreCredential>;
 }
 
-/** A key like one that a statement has got, which may have waited or run for long since. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
+/** A key like one that a statement has got, which may have waited or run for long since, or which the store has refused since. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
 export async function freshKey(
   catalog: KeyQuestions,
   tenant: string,
@@ -21,7 +22,9 @@ export async function freshKey(
   if (key.kind === 'file' || key.reach === undefined) return key;
   const leftMs = (key.expiresAtMs ?? Infinity) - Date.now();
   const { folders, writes } = key.reach;
-  return leftMs > LEFT_MIN_MS ? key : catalog.storageKey(tenant, folders, writes ? 'write' : 'read');
+  return leftMs > LEFT_MIN_MS && !isReplacedKey(key)
+    ? key
+    : catalog.storageKey(tenant, folders, writes ? 'write' : 'read');
 }
 
 /** The signal, keys and repeats that a statement lends to the storages that it opens here. @param repeats those that several of them share */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
+import { keyIsReplaced } from './replaced-keys.ts';
 import type { LoadedTable, TableName } from '../binding/table-source.ts';
 import type { ViewDefinition } from '../binding/view-definition.ts';
 import { LastAnswers } from './last-answers.ts';
@@ -67,6 +69,19 @@ test.each<[string, LastAnswers]>([
   ['without a lease', answersAfter([found('v1'), found('v1')], ['v1'], 0)],
 ])('of a table that is %s the catalog is asked', (_what, answers) => {
   expect(leased(answers)).toBeNull();
+});
+
+test('a table whose key ends soon, or that another came for, is asked for again', () => {
+  const key = (expiresAtMs: number | null) =>
+    ({ kind: 'gcs', token: 'token', expiresAtMs, endpoint: null }) as const satisfies StoreCredential;
+  const given = (credential: StoreCredential) => leased(answersAfter([found('v1'), found('v1', { credential })]));
+  const lasting = key(Date.now() + 3_600_000);
+  expect(given(lasting)).toHaveLength(1);
+  expect(given(key(null))).toHaveLength(1);
+  expect(given(key(Date.now() + 60_000))).toBeNull();
+  keyIsReplaced(lasting);
+  expect(given(lasting)).toBeNull();
+  expect(given({ ...lasting })).toHaveLength(1);
 });
 
 test('what one principal saw is not given to another, nor to the same one with another token', () => {

@@ -6,6 +6,7 @@ import { must } from '#shared/must.ts';
 import { tableKey, type LoadedTable, type LoadedView, type TableName } from '../binding/table-source.ts';
 import type { AnswerLease, AskedAt } from './answer-lease.ts';
 import type { ViewDefinition } from '../binding/view-definition.ts';
+import { isReplacedKey } from './replaced-keys.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 /** A table or view without its document, which the catalog client keeps by its version. */
@@ -67,7 +68,7 @@ export class LastAnswers {
   #leased(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
     const answers = names.map((name) => this.#answers.get(this.#keyOf(principal, name)));
     const tables = this.#withDocuments(principal, names, answers);
-    if (tables === null || tables.some(endsSoon)) return null;
+    if (tables === null || tables.some(hasOldKey)) return null;
     return answers.every((answer) => this.#lease.holds(answer?.asked ?? null)) ? tables : null;
   }
 
@@ -98,12 +99,11 @@ export class LastAnswers {
 /** An answer is not relied on when its key has less than this to live: a statement may take a while. */
 const KEY_LEFT_MIN_MS = 300_000;
 
-/** Whether the key of a table ends within the time of a statement: the catalog gives a newer one. */
-const endsSoon = (table: LoadedTable): boolean =>
+/** Whether the key of a table ends within the time of a statement, or was refused by the store: the catalog gives a newer one. */
+const hasOldKey = (table: LoadedTable): boolean =>
   table.kind === 'found' &&
   table.credential.kind !== 'file' &&
-  table.credential.expiresAtMs !== null &&
-  table.credential.expiresAtMs < Date.now() + KEY_LEFT_MIN_MS;
+  (isReplacedKey(table.credential) || (table.credential.expiresAtMs ?? Infinity) < Date.now() + KEY_LEFT_MIN_MS);
 
 function described(table: FoundTable | LoadedView): Described {
   if (table.kind === 'view') {

@@ -32,6 +32,8 @@ export type StoreCounts = {
   readonly readBytes: number;
   readonly faults: number;
   readonly keys: number;
+  /** Requests that were refused for their key. */
+  readonly endedKeys: number;
 };
 
 /** A proxy before a store that counts, delays, limits and breaks; the lives of keys are those that the store has told. */
@@ -53,7 +55,7 @@ export type StoreProxy = AsyncDisposable & {
 };
 
 const CHUNK_BYTES = 65_536;
-const NO_COUNTS = { requests: 0, reads: 0, readBytes: 0, faults: 0, keys: 0 };
+const NO_COUNTS = { requests: 0, reads: 0, readBytes: 0, faults: 0, keys: 0, endedKeys: 0 };
 
 /** @param seed decides which requests have faults, in their order */
 export async function startStoreProxy(target: string, seed = 1): Promise<StoreProxy> {
@@ -100,7 +102,10 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
     if (faults.delayMs !== undefined) await sleep(faults.delayMs);
     await pace(body.length);
     const ended = endedKey(incoming);
-    if (ended !== undefined) return refuse(answer, ...ended);
+    if (ended !== undefined) {
+      counts.endedKeys += 1;
+      return refuse(answer, ...ended);
+    }
     if (happens(faults.refused)) {
       counts.faults += 1;
       return refuse(answer, 503, 'SlowDown');

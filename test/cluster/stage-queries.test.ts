@@ -89,6 +89,30 @@ describe('FROM @stage', () => {
     ]);
   });
 
+  test('JSON: documents of many levels are refused, and end no worker', async () => {
+    const levels = 20_000;
+    const deep = `{"a": ${'{"b": '.repeat(levels)}1${'}'.repeat(levels + 1)}`;
+    await put('deep/1.json', `{"a": 1}\n${deep}\n`);
+    await put('deep/2.json', `[{"a": {"b": ${'['.repeat(levels)}${']'.repeat(levels)}}}]`);
+    await cluster.sql('CREATE TABLE lake.files.shallow (a VARCHAR)');
+    const json = '(TYPE = JSON)';
+    const list = '(TYPE = JSON STRIP_OUTER_ARRAY = TRUE)';
+    for (const statement of [
+      `SELECT * FROM @lake.files.inbox/deep/1.json (FILE_FORMAT => ${json})`,
+      `SELECT * FROM @lake.files.inbox/deep/2.json (FILE_FORMAT => ${list})`,
+      `COPY INTO lake.files.shallow FROM @lake.files.inbox/deep/1.json FILE_FORMAT = ${json}`,
+      `COPY INTO lake.files.shallow FROM @lake.files.inbox/deep/2.json FILE_FORMAT = ${list}`,
+    ]) {
+      const { body } = await cluster.query(statement);
+      expect([statement, body.error, body.message]).toEqual([
+        statement,
+        'INVALID_INPUT_FILE',
+        expect.stringContaining('more than 1000 levels'),
+      ]);
+    }
+    expect(await cluster.sql('SELECT count(*) FROM lake.files.shallow')).toEqual([[0]]);
+  });
+
   test('Parquet: columns by name over files that differ; joined, aggregated and written', async () => {
     await put('parquet/1.parquet', await parquet('SELECT i AS id, i * 2 AS v FROM range(1000) r(i)'));
     await put('parquet/2.parquet', await parquet("SELECT 'x' AS other, i + 1000 AS ID FROM range(1000) r(i)"));

@@ -45,7 +45,7 @@ export function readStructure(format: JsonFormat, paths: readonly string[]): str
 }
 
 /** Documents whose columns are those of a file, as many as DuckDB looks at by itself. */
-const SAMPLED_DOCUMENTS = 20_480;
+export const SAMPLED_DOCUMENTS = 20_480;
 
 /** Only where each line is a document is it known where the next one begins. */
 const passesOver = ({ layout }: JsonFormat): readonly string[] => (layout === 'lines' ? ['ignore_errors = true'] : []);

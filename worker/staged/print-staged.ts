@@ -21,7 +21,8 @@ import { requireDecimals } from '../scan/print-column.ts';
 import { baseName, VIRTUAL_COLUMNS, withoutStatistics } from '../scan/plan-file.ts';
 import { rowBounds } from '../scan/row-bounds.ts';
 import type { PrintedScan, ScanTools } from '../scan/print-scan.ts';
-import { readFoundJson, readJson, readStructure } from './json-texts.ts';
+import { requireFewLevels } from './json-levels.ts';
+import { readFoundJson, readJson, readStructure, SAMPLED_DOCUMENTS } from './json-texts.ts';
 import type { RangeFiles, ReadyText } from './range-files.ts';
 import { readyText } from './ready-text.ts';
 import { printRecordStarts } from './record-starts.ts';
@@ -157,11 +158,22 @@ async function describe(
     format.kind === 'csv'
       ? await foundCsv(signal, file, format, { open, ranges })
       : format.kind === 'json'
-        ? readFoundJson(format, [readablePath(open, file.path)])
+        ? await foundJson(signal, file, format, open)
         : readParquet([readablePath(open, file.path)]);
   const columns = `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
   if (format.kind !== 'json') return columns;
   return `${columns} UNION ALL SELECT '${OF_DOCUMENT}', (${readStructure(format, [readablePath(open, file.path)])})`;
+}
+
+async function foundJson(
+  signal: AbortSignal,
+  file: ScanFile,
+  format: JsonFormat,
+  open: StagedTools['open'],
+): Promise<string> {
+  const text = { location: file.path, compression: format.compression };
+  await requireFewLevels(signal, open, text, { layout: format.layout, documentsMax: 2 * SAMPLED_DOCUMENTS });
+  return readFoundJson(format, [readablePath(open, file.path)]);
 }
 
 async function foundCsv(

@@ -8,6 +8,7 @@ import { escapedNulls, signNulls } from './escaped-nulls.ts';
 import { evenLines, hasMarkedHeader, lineEnds } from './even-lines.ts';
 import { textOf, unlessBroken } from './file-text.ts';
 import { RECORD_BYTES_MAX } from './first-record.ts';
+import { requireFewLevels } from './json-levels.ts';
 import { hasLongNumbers } from './long-numbers.ts';
 import type { RangeFiles, ReadyText } from './range-files.ts';
 
@@ -36,6 +37,7 @@ async function makeReady(
   const text = { location: file.path, compression: format.compression, bytes: part?.bytes };
   const ready = { path: part?.path ?? readablePath(open, file.path), text, copy: part };
   if (format.kind === 'json') {
+    await requireFewLevels(signal, open, text, format);
     const isLong = columns.some(mayLoseDigits) && (await hasLongNumbers(signal, open, text));
     return { ...ready, newLine: null, fields: 0, isLong };
   }

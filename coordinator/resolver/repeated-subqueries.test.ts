@@ -36,3 +36,10 @@ test.each([
 ])('%s', async (sql, scans) => {
   expect(await scansOf(sql)).toEqual(scans);
 });
+
+test('in a query of very many levels none is looked for', async () => {
+  const levels = 400;
+  const around = `${'SELECT * FROM ('.repeat(levels)}SELECT (SELECT 1 FROM t), (SELECT 1 FROM t)${')'.repeat(levels)}`;
+  expect(await scansOf(around)).toEqual([0, 1]);
+  expect(await scansOf(around.slice('SELECT * FROM ('.length * (levels - 20), -(levels - 20)))).toEqual([0, 0]);
+});

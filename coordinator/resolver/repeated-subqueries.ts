@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 
+/** Levels of a syntax tree, at most, in which repeated subqueries are looked for: each takes a part of the stack. A subquery has some ten. */
+const LEVELS_MAX = 1_000;
+
 /**
  * The tables of subqueries that an expression repeats, each with the table that stands in its place in the first one. Both become the same
  * scan, because DuckDB compares expressions by their texts, as in
@@ -11,9 +14,22 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
  * @param tables the table at each location; other names are those of WITH
  */
 export function repeatedTables(node: JsonObject, tables: ReadonlyMap<number, number>): ReadonlyMap<number, number> {
+  if (tables.size < 2 || !hasTwoSubqueries(node)) return new Map();
   const finder = new RepetitionFinder(tables);
   finder.textOf(node);
-  return finder.same;
+  return finder.isTooDeep ? new Map() : finder.same;
+}
+
+/** Most queries have none, and their trees may be large. */
+function hasTwoSubqueries(node: JsonObject): boolean {
+  const nodes: Json[] = [node];
+  let found = 0;
+  for (let next = nodes.pop(); next !== undefined; next = nodes.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    if ((next as JsonObject)['class'] === 'SUBQUERY' && ++found === 2) return true;
+    for (const inner of Object.values(next)) if (typeof inner === 'object') nodes.push(inner);
+  }
+  return false;
 }
 
 /** The subquery of an expression: its names in the order of its text. Null = a name that WITH defines. */
@@ -21,6 +37,8 @@ type Subquery = { readonly id: number; readonly tables: readonly (number | null)
 
 class RepetitionFinder {
   readonly same = new Map<number, number>();
+  isTooDeep = false;
+  #levels = 0;
   readonly #tables: ReadonlyMap<number, number>;
   /** By their texts, in which the subqueries within them are numbers. */
   readonly #known = new Map<string, Subquery>();
@@ -34,6 +52,15 @@ class RepetitionFinder {
   textOf(value: Json | undefined): string {
     if (typeof value === 'string') return JSON.stringify(foldIdentifier(value));
     if (typeof value !== 'object' || value === null) return String(value);
+    this.isTooDeep ||= this.#levels === LEVELS_MAX;
+    if (this.isTooDeep) return '';
+    this.#levels += 1;
+    const text = this.#textWithin(value);
+    this.#levels -= 1;
+    return text;
+  }
+
+  #textWithin(value: readonly Json[] | JsonObject): string {
     if (Array.isArray(value)) return `[${(value as readonly Json[]).map((one) => this.textOf(one)).join()}]`;
     const node = value as JsonObject;
     if (node['is_null'] !== undefined)

@@ -15,7 +15,7 @@ const LIST_ELEMENTS_MAX = 200_000;
 /** Maximum keys of a map that is made of two lists: each takes more than a microsecond. */
 const MAP_KEYS_MAX = 1_000_000;
 /** Maximum levels of a JSON value, which its functions walk recursively: at ten thousand a thread's stack overflows. */
-const JSON_DEPTH_MAX = 1_000;
+export const JSON_DEPTH_MAX = 1_000;
 /** Number of levels up to which any number of brackets is allowed. */
 const JSON_ROUNDS = 16;
 /** Maximum elements of a series of timestamps. */

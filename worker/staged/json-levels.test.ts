@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { LevelWalk, LEVELS_MAX } from './json-levels.ts';
+import { JSON_DEPTH_MAX } from '#shared/sql/bounded-functions.ts';
+import { LevelWalk } from './json-levels.ts';
 
 const deep = (levels: number, open = '[', close = ']'): string => open.repeat(levels) + '1' + close.repeat(levels);
 
@@ -16,17 +17,17 @@ const isDeep = (text: string, layout: 'lines' | 'array' | 'documents' = 'lines')
 };
 
 test.each([
-  deep(LEVELS_MAX + 1),
-  `{"a":1}\n${deep(LEVELS_MAX + 1, '{"a":', '}')}\n`,
-  `"[\n${deep(LEVELS_MAX + 1)}`,
-  `]]]}${deep(LEVELS_MAX + 1)}`,
-  `["\\"", "${'x'.repeat(2_000)}", ${deep(LEVELS_MAX)}]`,
+  deep(JSON_DEPTH_MAX + 1),
+  `{"a":1}\n${deep(JSON_DEPTH_MAX + 1, '{"a":', '}')}\n`,
+  `"[\n${deep(JSON_DEPTH_MAX + 1)}`,
+  `]]]}${deep(JSON_DEPTH_MAX + 1)}`,
+  `["\\"", "${'x'.repeat(2_000)}", ${deep(JSON_DEPTH_MAX)}]`,
 ])('too many levels: %.40s', (text) => {
   expect(isDeep(text)).toBe(true);
 });
 
 test.each([
-  deep(LEVELS_MAX),
+  deep(JSON_DEPTH_MAX),
   `{"a":"${'['.repeat(5_000)}"}\n`,
   `{"a":"\\"${'['.repeat(5_000)}"}`,
   '[\n'.repeat(5_000),
@@ -37,9 +38,9 @@ test.each([
 });
 
 test('in other files than those of lines a document has many lines', () => {
-  expect(isDeep('[\n'.repeat(LEVELS_MAX + 1), 'array')).toBe(true);
-  expect(isDeep('[\n'.repeat(LEVELS_MAX + 1), 'documents')).toBe(true);
-  expect(isDeep(`${deep(LEVELS_MAX)}\n`.repeat(3), 'documents')).toBe(false);
+  expect(isDeep('[\n'.repeat(JSON_DEPTH_MAX + 1), 'array')).toBe(true);
+  expect(isDeep('[\n'.repeat(JSON_DEPTH_MAX + 1), 'documents')).toBe(true);
+  expect(isDeep(`${deep(JSON_DEPTH_MAX)}\n`.repeat(3), 'documents')).toBe(false);
 });
 
 test.each([
@@ -48,6 +49,6 @@ test.each([
   ['array', '[{"a":[1]}, {}, '],
 ] as const)('documents behind the last that is wanted are not read: %s', (layout, begin) => {
   const walk = new LevelWalk({ layout, documentsMax: 2 });
-  expect(walk.take(Buffer.from(begin + deep(LEVELS_MAX + 1)))).toBe(false);
+  expect(walk.take(Buffer.from(begin + deep(JSON_DEPTH_MAX + 1)))).toBe(false);
   expect(walk.isDeep).toBe(false);
 });

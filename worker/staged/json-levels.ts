@@ -1,10 +1,8 @@
 import type { JsonFormat } from '#shared/stage/file-format.ts';
 import { SkeinError } from '#shared/error.ts';
+import { JSON_DEPTH_MAX } from '#shared/sql/bounded-functions.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
 import { textOf, unlessBroken, type FileText } from './file-text.ts';
-
-/** Levels of a document of JSON, at most: DuckDB walks it recursively, and at ten thousand a thread's stack overflows, which ends the process. */
-export const LEVELS_MAX = 1_000;
 
 const [NEWLINE, QUOTE, BACKSLASH] = [0x0a, 0x22, 0x5c];
 /** How a byte outside of texts changes the number of levels: that of a bracket, and of the begin of a text. */
@@ -20,7 +18,11 @@ type Limits = Pick<JsonFormat, 'layout'> & {
   readonly documentsMax?: number;
 };
 
-/** Reads a file of JSON, and refuses one with too many levels; what is wrong with it otherwise is left to the load. @throws INVALID_INPUT_FILE */
+/**
+ * Reads a file of JSON, and refuses one with too many levels: DuckDB walks a document recursively, and a stack that overflows ends the
+ * process. What is wrong with the file otherwise is left to the load.
+ * @throws INVALID_INPUT_FILE
+ */
 export async function requireFewLevels(
   signal: AbortSignal,
   open: OpenScanned,
@@ -33,7 +35,7 @@ export async function requireFewLevels(
       if (!walk.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) break;
   });
   if (walk.isDeep) {
-    throw new SkeinError('INVALID_INPUT_FILE', `a document of JSON has more than ${LEVELS_MAX} levels`);
+    throw new SkeinError('INVALID_INPUT_FILE', `a document of JSON has more than ${JSON_DEPTH_MAX} levels`);
   }
 }
 
@@ -61,7 +63,7 @@ export class LevelWalk {
       const newLine = chunk.indexOf(NEWLINE, at);
       const end = newLine < 0 ? chunk.length : newLine;
       // A line has no more levels than bytes.
-      const isShort = newLine >= 0 && this.#levels === 0 && !this.#isText && end - at <= LEVELS_MAX;
+      const isShort = newLine >= 0 && this.#levels === 0 && !this.#isText && end - at <= JSON_DEPTH_MAX;
       if (!isShort) this.#walk(chunk, at, end);
       if (newLine >= 0) this.#endLine();
       at = end + 1;
@@ -86,7 +88,7 @@ export class LevelWalk {
       else if (sign === CLOSES) {
         levels = Math.max(0, levels - 1);
         if (levels === this.#around && !this.#isLines && --this.#documentsLeft <= 0) return;
-      } else if (++levels > LEVELS_MAX) {
+      } else if (++levels > JSON_DEPTH_MAX) {
         this.isDeep = true;
         return;
       }

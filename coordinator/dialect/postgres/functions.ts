@@ -39,6 +39,10 @@ const INDEX_DEFINITION = `(SELECT CASE WHEN coalesce($2, 0) = 0
 const SIZE: Known = { ...of('int8', 'bytes', 'skein_sizes'), first: 'regclass' };
 const NO_TEXT = one('text', 'CAST(NULL AS VARCHAR)');
 
+/** A text in quotes, with those in it doubled, as Postgres' `quote_literal` writes it. @param value an expression of SQL that is a text */
+export const quotedLiteral = (value: string): string =>
+  `CASE WHEN contains(${value}, '\\') THEN 'E' ELSE '' END || '''' || replace(replace(${value}, '''', ''''''), '\\', '\\\\') || ''''`;
+
 export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   format_type: one('text', FORMAT_TYPE),
   pg_get_userbyid: one(
@@ -124,10 +128,7 @@ export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
       (SELECT 1 FROM pg_catalog.pg_get_keywords AS _k WHERE _k.word = $1 AND _k.catcode <> 'U')
       THEN $1 ELSE '"' || replace($1, '"', '""') || '"' END)`,
   ),
-  quote_literal: whenThere(
-    'text',
-    `(CASE WHEN contains(CAST($1 AS VARCHAR), '\\') THEN 'E' ELSE '' END || '''' || replace(replace(CAST($1 AS VARCHAR), '''', ''''''), '\\', '\\\\') || '''')`,
-  ),
+  quote_literal: whenThere('text', `(${quotedLiteral('CAST($1 AS VARCHAR)')})`),
   pg_size_pretty: one('text', 'pg_size_pretty(CAST($1 AS BIGINT))'),
   array_upper: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),
   array_length: one('int4', 'CAST(nullif(len($1), 0) AS INTEGER)'),

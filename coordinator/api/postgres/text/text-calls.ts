@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
+import { quotedLiteral } from '../../../dialect/postgres/functions.ts';
 import type { CallText } from './call-text.ts';
 import { numberText } from './number-texts.ts';
 import { readTemplate, timeText } from './time-texts.ts';
@@ -208,5 +209,5 @@ const textOf = (value: string): string =>
 
 /** A value in quotes, with those in it doubled, as Postgres' `quote_nullable` writes it. */
 function literalOf(value: string): string {
-  return `coalesce(CASE WHEN contains(${value}, '\\') THEN 'E' ELSE '' END || '''' || replace(replace(${value}, '''', ''''''), '\\', '\\\\') || '''', 'NULL')`;
+  return `coalesce(${quotedLiteral(value)}, 'NULL')`;
 }

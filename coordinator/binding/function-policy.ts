@@ -52,3 +52,12 @@ export const CONTEXT_FUNCTIONS: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 );
+
+/** Those that tell the current catalog or schema and nothing else, or the same everywhere. */
+export const PLACE_FUNCTIONS: ReadonlySet<string> = new Set([
+  'current_catalog',
+  'current_database',
+  'current_schema',
+  'current_schemas',
+  'version',
+]);

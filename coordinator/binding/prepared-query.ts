@@ -28,6 +28,8 @@ export type PreparedQuery = {
   readonly features: PlanFeatures;
   /** False when only the time zone of the statement's context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;
+  /** `QueryReferences.placeAlone` */
+  readonly placeAlone: boolean;
   /** A policy of its tables asks for the reader or his roles. */
   readonly asksReader: boolean;
   /** `QueryReferences.bounds` and `PlanReply.bounds` */

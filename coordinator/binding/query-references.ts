@@ -20,6 +20,8 @@ export type QueryReferences = {
   readonly named: readonly string[] | null;
   /** Whether the result depends on the user or the time (`now()`, `current_user`). */
   readonly contextual: boolean;
+  /** Whether no more of the context matters than the time zone and the current catalog and schema (`current_schema`). */
+  readonly placeAlone: boolean;
   /** For `ParseRequest.isBody`. */
   readonly body?: BodyNames;
   /** Families of the costly functions that it calls; workers limit their work. */

@@ -451,6 +451,28 @@ describe('results', () => {
     expect(JSON.stringify(zone.plan)).toContain('1704034800000000');
   });
 
+  test('a plan of a query that asks for the current catalog and schema alone is kept, for these', async () => {
+    const sql = 'SELECT a, current_database(), current_schema(), current_schemas(true), version() FROM lake.tpch.t';
+    const first = await prepared(sql);
+    expect(first).toMatchObject({ contextual: true, placeAlone: true });
+    const later = await prepared(sql, { nowMicros: '1', currentUser: 'another' });
+    expect(later.plan).toBe(first.plan);
+    const elsewhere = JSON.stringify((await prepared(sql, { currentSchema: 'other' })).plan);
+    expect(elsewhere).toContain('"value":"other"');
+    expect(elsewhere).not.toContain('"value":"tpch"');
+    expect(JSON.stringify((await prepared(sql, { currentCatalog: 'sea' })).plan)).toContain('"value":"sea"');
+  });
+
+  test.each(['current_user', 'now()', "current_setting('a', true)", 'pg_backend_pid()', 'current_role()'])(
+    'no plan of a query that asks for %s, too, is kept',
+    async (more) => {
+      const sql = `SELECT a, current_schema(), ${more} FROM t`;
+      const first = await prepared(sql);
+      expect(first).toMatchObject({ contextual: true, placeAlone: false });
+      expect((await prepared(sql)).plan).not.toBe(first.plan);
+    },
+  );
+
   test('a kept plan and a kept parse belong to their tenant, whoever of it asks', async () => {
     const asked: string[] = [];
     const by = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });

@@ -1,7 +1,7 @@
 // long file: one way, from the text of a query to its plan
 import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
-import { readerContext } from '#shared/sql/statement-context.ts';
+import { placeContext, readerContext } from '#shared/sql/statement-context.ts';
 import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { bindTables, SEEN, type BoundScan, type BoundTable, type TableReading } from '../resolver/bind-tables.ts';
@@ -50,8 +50,8 @@ import { ViewAnswers } from './view-answers.ts';
 
 /**
  * `prepareQuery` with its memory of earlier statements. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
- * parameters' names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on
- * the user and the time; and, where it can be shared, by its template in place of its text. The query of policies is kept by its reader and his
+ * parameters' names, the tables with their versions, the time zone, and the current catalog and schema, and only when it depends on no more of the
+ * context than these; and, where it can be shared, by its template in place of its text. The query of policies is kept by its reader and his
  * roles, too. All are kept for one tenant. Tables are loaded and authorised every time.
  */
 export function queryPreparer(options: { readonly cacheEntries: number; readonly cacheBytes: number }): PrepareQuery {
@@ -61,7 +61,7 @@ export function queryPreparer(options: { readonly cacheEntries: number; readonly
   const sharedPlans = new SharedPlans(memory.sharedPlan);
   const planned = async ({ query, references, bound }: Omit<BoundQuery, 'origins'>): Promise<PlannedQuery> => {
     const { sql, template, mayShare = false } = query;
-    const isKept = !references.contextual || query.asksReader === true;
+    const isKept = references.placeAlone || query.asksReader === true;
     if (!isKept || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
     const key = planKey(query, { key: sql, literals: [] }, bound);
     const known = plans.get(key);
@@ -339,9 +339,10 @@ async function plan(
   const spliced = spliceTables(sql, references, values);
   const scans = bound.map(plannerScan);
   const inPlan = plannerErrors(query, spliced);
-  const { contextual } = references;
+  const { contextual, placeAlone } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
-  const reply = await inPlan(planner.plan({ ...texts, scans, context, contextual }, asker, signal));
+  const asked = { contextual, context: placeAlone ? placeContext(context) : context };
+  const reply = await inPlan(planner.plan({ ...texts, scans, ...asked }, asker, signal));
   if (reply.plan !== null) checkPlan(reply.plan, bound.length);
   else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
   else checkOperators(reply.operators);
@@ -355,6 +356,7 @@ async function plan(
     uses: usesIn(reply, bound),
     features: featuresOf(reply, bound),
     contextual,
+    placeAlone,
     asksReader: false,
     bounds: [...references.bounds, ...reply.bounds],
   };

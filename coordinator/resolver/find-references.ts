@@ -12,7 +12,7 @@ import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
 import { repeatedTables } from './repeated-subqueries.ts';
 import { spellingInstead } from './unsound-calls.ts';
-import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from '../binding/function-policy.ts';
+import { CONTEXT_FUNCTIONS, isFunctionAllowed, PLACE_FUNCTIONS, TABLE_FUNCTIONS } from '../binding/function-policy.ts';
 import {
   addSource,
   addTable,
@@ -78,7 +78,8 @@ class ReferenceFinder {
   readonly #defaults: NameDefaults;
   readonly #tables: OpenTable[] = [];
   readonly #columns: OpenColumn[] = [];
-  #contextual = false;
+  /** Functions of the context that it calls. */
+  readonly #asked = new Set<string>();
   /** Location of the latest node that has one. */
   #location: number | undefined;
   readonly #bounds = new Set<BoundedFamily>();
@@ -100,8 +101,9 @@ class ReferenceFinder {
       return { location, parts, alias, at, qualifier: alias ?? table.givenAlias, addresses: [...addresses] };
     });
     const stars = this.#stars.flatMap((star) => closedStar(star, open));
-    const [contextual, bounds] = [this.#contextual, [...this.#bounds].sort()];
-    return { tables, columns, stars, named: null, contextual, bounds, outputs: [] };
+    const asked = [...this.#asked];
+    const context = { contextual: asked.length > 0, placeAlone: asked.every((name) => PLACE_FUNCTIONS.has(name)) };
+    return { tables, columns, stars, named: null, ...context, bounds: [...this.#bounds].sort(), outputs: [] };
   }
 
   /** @throws NOT_SUPPORTED, AMBIGUOUS_COLUMN: the aliases that tables get must not give a name another meaning. */
@@ -331,7 +333,7 @@ class ReferenceFinder {
     const location = locationOf(node);
     if (!isFunctionAllowed(name)) throw notServed(`the function ${clip(name)} is not served`, location);
     checkSchema(node, name, location);
-    if (CONTEXT_FUNCTIONS.has(name)) this.#contextual = true;
+    if (CONTEXT_FUNCTIONS.has(name)) this.#asked.add(name);
     if (hasTooManyArguments(name, node)) throw notServed(`${name} takes up to ${ARGUMENTS_MAX} arguments`, location);
     const instead = spellingInstead(name, node);
     if (instead !== undefined) {
@@ -347,7 +349,8 @@ class ReferenceFinder {
     const written = node['column_names'] as readonly string[];
     const names = written.map(foldIdentifier);
     if (names.some(isUnlisted)) this.#addressed.push({ names, scope });
-    if (names.length === 1 && CONTEXT_FUNCTIONS.has(names[0] ?? '')) this.#contextual = true;
+    const [name = ''] = names;
+    if (names.length === 1 && CONTEXT_FUNCTIONS.has(name)) this.#asked.add(name);
     const location = locationOf(node);
     if (location === undefined) return;
     for (let at: Scope | null = scope; at !== null; at = at.parent) {

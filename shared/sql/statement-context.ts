@@ -118,6 +118,16 @@ export const blankContext = (timeZone: string): StatementContext => ({
 });
 
 /**
+ * Returns the context of a statement that asks for the current catalog and schema, and for nothing else: the same for all statements of one
+ * place.
+ */
+export const placeContext = ({ timeZone, currentCatalog, currentSchema }: StatementContext): StatementContext => ({
+  ...blankContext(timeZone),
+  currentCatalog,
+  currentSchema,
+});
+
+/**
  * Returns the statements that set the context before each statement, on the same connection. The time zone is set first: dates and times of
  * day depend on it.
  */

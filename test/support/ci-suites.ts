@@ -216,5 +216,5 @@ export const CI_SUITES: readonly string[] = [
   ...SIEGE_SUITES,
 ];
 
-/** What only parts of `.ci/run --full` run. */
+/** Only parts of `.ci/run --full` run these. */
 export const FULL_SUITES: readonly string[] = [...DEEP_SUITES, ...LONG_SIEGE_SUITES];

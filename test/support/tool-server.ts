@@ -4,7 +4,7 @@ import { BROWSED_NAMES } from './browsed-tables.ts';
 import { fieldsOf, PostgresWire, rowOf, type ServerMessage } from './postgres-wire.ts';
 import type { ToolStatement } from './tool-statements.ts';
 
-/** What a server says to one statement. */
+/** The answer of a server to one statement. */
 export type ToolAnswer = {
   /** Class of the SQLSTATE; empty when there is no error. */
   readonly error: string;

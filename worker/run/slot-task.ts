@@ -2,7 +2,7 @@ import { BINDING_CODES } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { OutputWriter } from '../duckdb/chunk-writer.ts';
 import { interruptConnection } from '../duckdb/instance.ts';
-import type { ResultWords } from '../duckdb/library.ts';
+import type { Address, ResultWords } from '../duckdb/library.ts';
 import { destroyChunk, PreparedStatement, Statement, type StatementKind } from '../duckdb/statement.ts';
 import type { MemoryUse, TaskInstance } from '../duckdb/instance-pool.ts';
 import type { InterruptControl } from '../turns/interrupt-control.ts';
@@ -132,16 +132,13 @@ export class SlotTask implements Disposable {
     } catch (error) {
       // The interrupt's own error does not carry the reason; the cancel does.
       if (this.#cancelled !== undefined) throw this.#cancelled;
-      if (this.#hidesItsError(error)) {
-        this.#runForItsError();
-        return 'more';
-      }
       throw this.#text.isFragment && this.#statement === undefined ? fragmentError(error) : error;
     }
   }
 
+  /** Whether a `fetch` failed with an interrupt that nobody asked for. */
   #hidesItsError(error: unknown): boolean {
-    const isInterrupt = this.#writer !== undefined && SkeinError.of(error).code === 'QUERY_CANCELLED';
+    const isInterrupt = SkeinError.of(error).code === 'QUERY_CANCELLED';
     return isInterrupt && !this.#control.wasInterrupted && !this.#runsForItsError;
   }
 
@@ -206,7 +203,14 @@ export class SlotTask implements Disposable {
   #fetch(writer: OutputWriter, isOver: () => boolean): QuantumEnd {
     do {
       if (this.#output.full) return 'blocked';
-      const chunk = this.#statement?.fetch();
+      let chunk: Address | undefined;
+      try {
+        chunk = this.#statement?.fetch();
+      } catch (error) {
+        if (!this.#hidesItsError(error)) throw error;
+        this.#runForItsError();
+        return 'more';
+      }
       if (chunk === undefined) {
         writer.finish();
         this.#done = true;

@@ -7,6 +7,7 @@ import {
   CLIENT_SUITES,
   DEEP_SUITES,
   EXHAUSTIVE_SUITES,
+  LONG_SIEGE_SUITES,
   OVER_BUCKET_SUITES,
   SCALE_SUITES,
   SIEGE_SUITES,
@@ -47,8 +48,8 @@ const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 
 /**
  * `unit` and `plan` run in `npm run check`, and in `npm test` beside `system`, which starts real servers and other people's clients; after
- * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`, `deep` and `full` are what
- * takes too long for every run (`.ci/run --full deep`, `--full clients`).
+ * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`; `deep`,
+ * `long-sieges` and `full` are what takes too long for every run (`.ci/run --full deep`, `--full sieges`, `--full clients`).
  */
 export default defineConfig({
   test: {
@@ -105,7 +106,7 @@ export default defineConfig({
           ...system,
           name: 'timed',
           include: [TIMED],
-          exclude: [MODULES, ...SIEGE_SUITES, ...WITHOUT_PEER],
+          exclude: [MODULES, ...SIEGE_SUITES, ...LONG_SIEGE_SUITES, ...WITHOUT_PEER],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
@@ -115,6 +116,16 @@ export default defineConfig({
           ...system,
           name: 'sieges',
           include: [...SIEGE_SUITES],
+          exclude: [MODULES, ...WITHOUT_PEER],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...system,
+          name: 'long-sieges',
+          include: [...LONG_SIEGE_SUITES],
           exclude: [MODULES, ...WITHOUT_PEER],
           fileParallelism: false,
           sequence: { groupOrder: 1 },

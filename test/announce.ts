@@ -31,7 +31,7 @@ function announce(missing: readonly MissingPeer[], say: (line: string) => void):
   say('once), and then, each alone, the suites that are bound by time. It leaves to .ci/run (npm run test:ci):');
   for (const suites of CI_SUITES) say(`  ${suites}`);
   say('and to .ci/run --full these named parts:');
-  for (const { name, what } of PARTS) say(`  ${name.padEnd(8)} ${what}`);
+  for (const { name, what } of PARTS) say(`  ${name.padEnd(14)} ${what}`);
   if (process.getuid?.() !== 0) {
     say('Not root: the chaos suite has no worker in a network of its own, and no warehouse is on a full file system.');
   }

@@ -9,8 +9,25 @@ export type Part = {
 export const PARTS: readonly Part[] = [
   {
     name: 'deep',
-    what: 'long suites of rooms that stand: random changes and transactions, silent hosts, stores with faults, simulations, the oracle',
-    scripts: ['test:deep'],
+    what: 'long suites of rooms that stand: crashes of the catalog, exchanges, simulations, the oracle, fragments, newer releases',
+    scripts: [
+      'test:deep -- catalog/ cli/ coordinator/ shared/membership worker/ test/attack test/fuzz test/oracle test/plan test/simulation test/slt test/tpcds test/tpch test/upgrade',
+    ],
+  },
+  {
+    name: 'deep-cluster',
+    what: 'long suites on clusters: random changes and transactions, kills of loads and stages, silent hosts, full disks, DML, distribution',
+    scripts: ['test:deep -- test/cluster'],
+  },
+  {
+    name: 'deep-clients',
+    what: 'long suites of stores with faults, Flight over TLS by every driver, the console over kills, and statements of Postgres’ tools in other spellings',
+    scripts: ['test:deep -- test/clients test/bucket shared/storage'],
+  },
+  {
+    name: 'sieges',
+    what: 'the long attacks and faults of one kind each, alone: stuck statements, workers that hang, floods of passwords and unknown keys, half a minute of chaos',
+    scripts: ['test:sieges'],
   },
   {
     name: 'clients',

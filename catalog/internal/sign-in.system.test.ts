@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 
 const PASSWORD = 'the password of the first user';
 let catalog: TestCatalog;
@@ -13,6 +14,7 @@ const newAddress = (): string => `127.0.${Math.floor((addresses += 1) / 250)}.${
 
 beforeAll(async () => {
   catalog = await startTestCatalog({ 'admin.password': PASSWORD, 'principal.lock_after': 1_000 }, clock);
+  await cheapen(catalog, PASSWORD, 'admin');
   await catalog.call('CreateTenant', { name: 'other', admin_user: 'ann', admin_password: 'the password of ann' });
 });
 afterAll(() => catalog[Symbol.asyncDispose]());

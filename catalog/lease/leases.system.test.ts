@@ -13,6 +13,7 @@ import { must } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
 import { PASSWORD, statementRunner } from '#test/support/run-statements.ts';
 import { signInTerminal } from '#test/support/sign-in-terminal.ts';
@@ -288,6 +289,7 @@ test('background work that finds nothing to do is no change', async () => {
 
 test('no sign-in is a change: by a door, at the page, by a terminal that renews, refused, up to a lock, and its end', async () => {
   await statementRunner(catalog).createUser('leaser');
+  await cheapen(catalog, PASSWORD, 'leaser');
   const { url } = catalog.running;
   const door = (password: string): Promise<string> =>
     catalog.call('SignIn', { user: 'leaser', password, tenant: '', address: '127.0.0.1' }).then(

@@ -5,6 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import { atLocalhost } from '#shared/config/loopback.ts';
 import type { PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
 
@@ -21,6 +22,7 @@ let verifier: string;
 beforeAll(async () => {
   catalog = await startTestCatalog({ 'catalog.sign_in_redirects': [`notebook=${NOTEBOOK}`] }, clock);
   for (const name of ['ann', 'ben', 'eve', 'new']) await create(name);
+  await cheapen(catalog, PASSWORD, 'ann', 'ben', 'eve', 'new');
 });
 beforeEach(() => {
   passedMs += 61_000;

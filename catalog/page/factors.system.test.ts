@@ -6,6 +6,7 @@ import type { Clock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
 import { statementRunner } from '#test/support/run-statements.ts';
 
@@ -29,8 +30,16 @@ afterAll(() => catalog[Symbol.asyncDispose]());
 
 const run = (user: string, statement: PrincipalRequest): Promise<PrincipalAnswer> =>
   statementRunner(catalog).run(user, statement);
-const create = (name: string): Promise<PrincipalAnswer> =>
-  run('admin', { kind: 'create_user', name, ifNotExists: false, email: `${name}@example.org`, password: PASSWORD });
+async function create(name: string): Promise<void> {
+  await run('admin', {
+    kind: 'create_user',
+    name,
+    ifNotExists: false,
+    email: `${name}@example.org`,
+    password: PASSWORD,
+  });
+  await cheapen(catalog, PASSWORD, name);
+}
 const signIn = (who: PageVisitor, username: string, password = PASSWORD) =>
   who.submit('/sign-in', { username, password });
 const heading = async (who: PageVisitor, path = '/sign-in'): Promise<string> => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
 import { patience } from '#test/support/run/slowness.ts';
 import { statementRunner } from '#test/support/run-statements.ts';
@@ -19,6 +20,7 @@ beforeAll(async () => {
   catalog = await startTestCatalog({ 'catalog.cors_origins': ['*'] }, clock);
   for (const name of ['ann', 'ben', 'eve']) await create(name, { password: PASSWORD });
   await create('new', { password: PASSWORD, mustChangePassword: true });
+  await cheapen(catalog, PASSWORD, 'ann', 'ben', 'eve', 'new');
 });
 beforeEach(() => {
   // Wrong passwords of the test before refuse nobody.
@@ -77,6 +79,7 @@ describe('signing in', () => {
     await run('admin', { kind: 'set_user_state', name: 'idle', to: 'SUSPEND' });
     await create('ida', {});
     await create('lou', { password: PASSWORD });
+    await cheapen(catalog, PASSWORD, 'lou');
     for (let i = 0; i < 5; i += 1) await signIn(visitor, 'lou', 'wrong');
     const shown = [
       ['ann', 'wrong'],

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalAnswer, PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { OIDC_CLIENT, startOidcIssuer, type OidcIssuer, type OidcPerson } from '#test/support/oidc-issuer.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
@@ -427,6 +428,7 @@ test('a link that was made by the password of a lesser one ends when its user ri
   await createUser('giver', { password: PASSWORD });
   await run({ kind: 'grant_privilege', privilege: 'MANAGE USERS', user: 'giver', isRevoke: false });
   const link = async (name: string): Promise<void> => {
+    await cheapen(catalog, PASSWORD, name);
     const who = newVisitor();
     await who.submit('/sign-in', { username: name, password: PASSWORD });
     issuer.person = { sub: `${name} at corp` };
@@ -471,6 +473,7 @@ test('a link that was made by the password of a lesser one ends when its user ri
 
 test('whom SCIM has sent before he links his account is that account from then on, until he unlinks it', async () => {
   await statementRunner(catalog).createUser('lea', { password: PASSWORD });
+  await cheapen(catalog, PASSWORD, 'lea');
   const { rows } = await run({ kind: 'create_token', name: 'sync', owner: null, scope: 'scim:corp' });
   const scim = async (method: string, path: string, body: object): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${catalog.running.url}/scim/v2/Users${path}`, {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { PASSWORD, statementRunner, type StatementRunner } from '#test/support/run-statements.ts';
 
 /** A grant of tenant_admin or a privilege ends what was made by who could not grant it: a maker opens nothing greater than himself. */
@@ -68,12 +69,14 @@ test.each(GRANTS)(
   async (what) => {
     const name = nameOf('password', what);
     await user.run('users', created(name, PASSWORD));
+    await cheapen(catalog, PASSWORD, name);
     expect(await opens(name, PASSWORD)).toBe(true);
     const [row] = await user.table('admin', grant(name, what));
     expect(row?.['ended']).toBe('the password that users has made');
     expect(await opens(name, PASSWORD)).toBe(false);
     expect(await auditOf(name)).toEqual(['{"ended":["the password that users has made"]}']);
     await user.run('admin', { kind: 'alter_user', name, password: 'Another-Horse-9' });
+    await cheapen(catalog, 'Another-Horse-9', name);
     expect(await opens(name, 'Another-Horse-9')).toBe(true);
     // Granted again it ends nothing: an administrator has set it.
     expect((await user.run('admin', grant(name, what))).columns).toEqual(['status']);
@@ -102,6 +105,7 @@ test.each(GRANTS)(
 test.each(GRANTS)('%s: a token that a holder has made opens nothing, the user’s own stays', async (what) => {
   const name = nameOf('token', what);
   await user.createUser(name);
+  await cheapen(catalog, PASSWORD, name);
   const [theirs] = await user.table('pats', { kind: 'create_token', name: 'theirs', owner: name });
   const [own] = await user.table(name, { kind: 'create_token', name: 'own', owner: null });
   expect((await user.table(name, { kind: 'show_tokens', owner: null })).map((row) => row['created_by'])).toEqual([
@@ -157,6 +161,7 @@ async function inTurn<T>(calls: readonly (() => Promise<T>)[]): Promise<readonly
 test.each(GRANTS)('%s: a statement that waited for the grant makes nothing', async (what) => {
   const name = nameOf('waited', what);
   await user.run('users', created(name, PASSWORD));
+  await cheapen(catalog, PASSWORD, name);
   const address = `10.3.0.${(addresses += 1)}`;
   const { token } = await catalog.call<{ token: string }>('SignIn', {
     user: name,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 const PASSWORD = 'Correct-Horse-9';
@@ -104,6 +105,7 @@ describe('users', () => {
 
   test('suspended, back, dropped, back, dropped, expunged: each as the table has it', async () => {
     await createUser('sue', { displayName: 'Sue' });
+    await cheapen(catalog, PASSWORD, 'sue');
     const suspend = { kind: 'set_user_state', name: 'sue', to: 'SUSPEND' } as const;
     const token = await catalog.mint({ user: 'sue' });
     await run('admin', suspend);
@@ -137,6 +139,7 @@ describe('users', () => {
 
   test('PROVISIONED signs in as ACTIVE does; no statement leads to it, and back from SUSPENDED or DEACTIVATED he is ACTIVE', async () => {
     await createUser('scim');
+    await cheapen(catalog, PASSWORD, 'scim');
     await catalog.sql(`update catalog.principal set status = 'PROVISIONED' where username = 'scim'`);
     expect(await statusOf('scim')).toBe('PROVISIONED');
     const show = { kind: 'show_users', like: null, status: 'provisioned', after: null, limit: 10 } as const;
@@ -172,6 +175,7 @@ describe('users', () => {
 describe('passwords', () => {
   test('the policy is checked before anything is stored, and former passwords do not come again', async () => {
     await createUser('pat');
+    await cheapen(catalog, PASSWORD, 'pat');
     const set = (password: string): Promise<string> => refusal('admin', { kind: 'alter_user', name: 'pat', password });
     for (const bad of ['Short-1', 'alllowercaseletters', 'Aa1-'.repeat(70), 'My-Name-Is-pat-1', PASSWORD]) {
       expect([bad, await set(bad)]).toEqual([bad, 'PASSWORD_POLICY']);
@@ -183,6 +187,7 @@ describe('passwords', () => {
 
   test('the own one needs the old one; five wrong ones lock, and UNLOCK opens', async () => {
     await createUser('lou');
+    await cheapen(catalog, PASSWORD, 'lou');
     const set = (oldPassword: string): Promise<string> =>
       refusal('lou', { kind: 'set_own_password', password: 'Another-Horse-9', oldPassword });
     for (let i = 0; i < 5; i += 1) expect(await set('wrong')).toBe('WRONG_PASSWORD');

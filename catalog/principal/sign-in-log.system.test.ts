@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import { must } from '#shared/must.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { cheapen } from '#test/support/cheap-password.ts';
 import { PASSWORD, statementRunner, type StatementRunner } from '#test/support/run-statements.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
@@ -87,6 +88,7 @@ test('by a personal access token, too, at the endpoint and at doors', async () =
 
 test('a flood of refusals is one row a minute with its count; no row says what was typed', async () => {
   await user.createUser('target');
+  await cheapen(catalog, PASSWORD, 'target');
   const typed = 'My-Password-Typed-As-A-Name-1';
   expect(await signIn('target', 'wrong', '10.9.0.1')).toBe('WRONG_PASSWORD');
   const refused = async (): Promise<readonly Row[]> =>
@@ -259,6 +261,7 @@ test('a client for an account that is there: the account stays when the client g
 test('one account that is tried from ever other addresses is locked for all of them, and no other is', async () => {
   await user.createUser('wanted');
   await user.createUser('beside');
+  await cheapen(catalog, PASSWORD, 'wanted', 'beside');
   for (let i = 0; i < 8; i += 1) expect(await signIn('wanted', `wrong ${i}`, `10.8.${i}.1`)).toBe('WRONG_PASSWORD');
   expect(await signIn('wanted', PASSWORD, '10.8.9.1')).toBe('WRONG_PASSWORD');
   expect(await signIn('beside', PASSWORD, '10.8.0.1')).toBe('signed in');

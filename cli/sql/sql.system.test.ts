@@ -4,25 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartedCluster } from '#test/support/cluster.ts';
-import { startOwnCluster } from '#test/support/resources.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 import { waitUntil } from '../process-identity.ts';
 
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 /** Runs for minutes on any machine. */
-const LONG = 'SELECT sum(hash(i)) FROM range(1000000000000) t(i)';
+const LONG = 'SELECT sum(hash(i)) FROM range(1000000000000) sql_shell(i)';
 
-/** A cluster of its own, because the test counts running queries. */
-let cluster: StartedCluster;
+let cluster: Cluster;
 let folder: string;
 beforeAll(async () => {
-  cluster = await startOwnCluster({ workers: 1 });
+  ({ cluster } = await sharedCluster());
   folder = mkdtempSync(join(tmpdir(), 'skein-sql-'));
 });
-afterAll(async () => {
-  await cluster?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const sql = (args: readonly string[], input = '') => cluster.cli(['sql', ...args], {}, input);
 
@@ -105,7 +101,7 @@ describe('one shot', () => {
   });
 
   test('a reader that goes away ends the query', async () => {
-    const command = `"${process.execPath}" "${SKEIN}" sql --data-dir "${cluster.dataDir}" -e 'FROM range(1000000000) t(i)' | head -2`;
+    const command = `"${process.execPath}" "${SKEIN}" sql --data-dir "${cluster.dataDir}" -e 'FROM range(1000000000) sql_shell(i)' | head -2`;
     const child = spawn('sh', ['-c', command]);
     let stdout = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -115,14 +111,16 @@ describe('one shot', () => {
   });
 });
 
-/** Waits until the coordinator runs that many queries. */
+/** Waits until the coordinator runs that many queries of these tests. */
 async function untilRunning(count: number): Promise<void> {
   const end = performance.now() + 10_000;
   for (;;) {
-    const metrics = await (await fetch(`${cluster.queryUrl}/metrics`)).text();
-    const running = /^skein_queries_running(?:\{[^}]*\})? (\d+)/m.exec(metrics)?.[1];
-    if (running === String(count)) return;
-    if (performance.now() > end) throw new Error(`not ${count} but ${running ?? 'no'} queries run`);
+    // The text of this one has no such name.
+    const [[running] = []] = await cluster.sql(
+      `SELECT count(*)::INT FROM (SHOW QUERIES) WHERE state = 'running' AND contains(sql, 'sql_' || 'shell')`,
+    );
+    if (running === count) return;
+    if (performance.now() > end) throw new Error(`not ${count} but ${JSON.stringify(running)} queries run`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

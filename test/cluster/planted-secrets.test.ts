@@ -18,6 +18,8 @@ import { patience } from '#test/support/run/slowness.ts';
  */
 const KILLS = 6;
 const CHUNK_BYTES = 8 * 2 ** 20;
+/** Signs by which secrets of one kind begin. */
+const BEGIN_LENGTH = 5;
 
 let folder: string;
 let cluster: StartedCluster;
@@ -227,6 +229,8 @@ test(
 async function inFiles(root: string, texts: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>();
   const wanted = texts.map((text) => [text, Buffer.from(text)] as const);
+  // Most secrets begin alike: where none begins, none of them has to be looked for.
+  const alike = Map.groupBy(wanted, ([text]) => text.slice(0, BEGIN_LENGTH));
   const overlap = Math.max(...wanted.map(([, bytes]) => bytes.length));
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -238,7 +242,8 @@ async function inFiles(root: string, texts: readonly string[]): Promise<Readonly
       const { bytesRead } = await file.read(buffer, kept, CHUNK_BYTES);
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, kept + bytesRead);
-      for (const [text, bytes] of wanted) {
+      const begun = [...alike].filter(([begin]) => chunk.includes(begin)).flatMap(([, group]) => group);
+      for (const [text, bytes] of begun) {
         const files = found.get(text) ?? [];
         if (files.at(-1) !== path && chunk.includes(bytes)) found.set(text, [...files, path]);
       }

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { statementOutcomes } from '#test/support/statement-outcomes.ts';
 
 /**
  * Every statement about principals, by every kind of caller, about every kind of target. The outcomes are written down in the files beside
@@ -25,15 +25,11 @@ const USERS = {
 const ACCOUNTS = { 'a plain account': 'other_bot', 'an admin account': 'boss_bot', nobody: 'no' };
 
 let cluster: Cluster;
+let outcome: ReturnType<typeof statementOutcomes>;
 const publicKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .publicKey.export({ type: 'spki', format: 'pem' })
   .toString();
 
-async function outcome(user: string, sql: string): Promise<string> {
-  const token = await cluster.token({ tenant: TENANT, user });
-  const { body } = await cluster.query(sql, { token });
-  return body.error === undefined ? 'done' : must(body.sql_state, body.error);
-}
 async function asRoot(...statements: readonly string[]): Promise<void> {
   for (const sql of statements) expect([sql, await outcome('root', sql)]).toEqual([sql, 'done']);
 }
@@ -48,6 +44,7 @@ const given = (name: string): readonly string[] => GIVEN[name] ?? [];
 
 beforeAll(async () => {
   ({ cluster } = await sharedCluster());
+  outcome = statementOutcomes(cluster, TENANT);
   await cluster.cliOk(['admin', 'tenant', 'create', TENANT, '--user', 'root']);
   const users = [...ACTORS.filter((actor) => actor !== 'bot'), ...Object.values(USERS).filter((name) => name !== 'no')];
   await asRoot(`CREATE ROLE matrix_role SCOPE 'table:read'`, ...users.map(createUser));

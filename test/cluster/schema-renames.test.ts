@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** `ALTER SCHEMA ... RENAME TO`: what moves with a schema, what refuses, and what goes on under the old name meanwhile. */
 let cluster: StartedCluster;
 beforeAll(async () => {
-  cluster = await startCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' } });
+  cluster = await startOwnCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' } });
 });
 afterAll(() => cluster?.stop());
 
@@ -284,8 +285,8 @@ describe('at the moment of a rename', () => {
         'CREATE SCHEMA lake.home',
         'CREATE SCHEMA lake."home.room"',
         'CREATE TABLE lake.home.base AS SELECT 1 AS a',
+        'CREATE TABLE lake.home.source AS SELECT 1 AS a',
       );
-      await sql('CREATE TABLE lake.home.source AS SELECT 1 AS a');
       const sessionId = randomUUID();
       await cluster.sql('USE lake.home', { sessionId });
       const makers = [
@@ -330,15 +331,13 @@ describe('at the moment of a rename', () => {
       }
       expect((await sql("SHOW SCHEMAS FROM lake LIKE 'home%'")).length).toBe(0);
       const names = (await sql("SHOW SCHEMAS FROM lake LIKE 'house%'")).map(([name]) => String(name));
+      const tables = await sql(`SELECT replace(table_type, 'BASE ', ''), table_schema, table_name
+        FROM lake.information_schema.tables WHERE table_schema IN (${names.map((name) => `'${name}'`).join(', ')})`);
+      for (const [kind, schema, table] of tables) {
+        await sql(`DROP ${String(kind)} lake."${String(schema)}"."${String(table)}"`);
+      }
+      await sql('DROP STAGE IF EXISTS lake.house.s');
       for (const schema of names.toReversed()) {
-        const tables = await sql(`SHOW TABLES FROM lake."${schema}"`);
-        for (const [table] of tables) {
-          const drop = ['TABLE', 'VIEW', 'MATERIALIZED VIEW'].map(
-            (kind) => `DROP ${kind} lake."${schema}"."${String(table)}"`,
-          );
-          for (const text of drop) if ((await codeOf(text)) === 'done') break;
-        }
-        await codeOf(`DROP STAGE IF EXISTS lake."${schema}".s`);
         expect(await codeOf(`DROP SCHEMA lake."${schema}"`)).toBe('done');
       }
     }

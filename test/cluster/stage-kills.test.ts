@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
 import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { storedFiles } from '#test/support/stage-files.ts';
 import { UploadClient } from '#test/support/upload-client.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** Large uploads, and uploads while processes are killed: a file is in the stage as it was sent, or not at all. */
@@ -21,7 +22,10 @@ const PART_BYTES = 2 ** 20;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skein-stage-'));
-  cluster = await startCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms', ...RESTARTS_SOON } });
+  cluster = await startOwnCluster({
+    workers: 1,
+    env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms', ...RESTARTS_SOON },
+  });
   await cluster.sql('CREATE STAGE large');
   await cluster.sql(`CREATE STAGE inbox WITH ('upload_ttl' = '${UPLOAD_TTL_S}s')`);
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartedCluster } from '#test/support/cluster.ts';
-import { startOwnCluster } from '#test/support/resources.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 import { putStageFile } from '#test/support/stage-files.ts';
 
 /** Reads of one large file of a stage, by tasks of two workers that have a part of it each. */
-let cluster: StartedCluster;
+let cluster: Cluster;
 const session = { sessionId: randomUUID() };
 const ROWS = 300_000;
 const BOX = '@lake.splits.box';
@@ -18,7 +18,7 @@ const FORMATS = {
 } as const;
 
 beforeAll(async () => {
-  cluster = await startOwnCluster({ workers: 2 });
+  ({ cluster } = await sharedCluster());
   await cluster.sql('CREATE SCHEMA lake.splits');
   await cluster.sql('CREATE STAGE lake.splits.box');
   const rows = `SELECT i AS id, md5(i::VARCHAR) AS m, i % 1000 AS k FROM range(${ROWS}) r(i)`;
@@ -30,7 +30,6 @@ beforeAll(async () => {
   }
   await cluster.sql("SET skein.distribution = 'force'", session);
 });
-afterAll(() => cluster?.stop());
 
 /** The numbers of tasks of the stages that read a file, by EXPLAIN ANALYZE. */
 async function tasksOf(sql: string): Promise<readonly number[]> {

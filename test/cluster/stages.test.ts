@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AdminClients } from '#test/support/admin-clients.ts';
 import { STAGE_OPERATIONS } from '#test/support/no-stages.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
-import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** Stages: made, filled by signed URLs, listed, emptied and dropped, over a cluster's own HTTP. */
@@ -16,7 +17,7 @@ let document: ApiDocument;
 const operations = new Set<string>();
 
 beforeAll(async () => {
-  cluster = await startCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' } });
+  cluster = await startOwnCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' } });
   token = await cluster.token();
   document = new ApiDocument(await (await fetch(`${cluster.queryUrl}/openapi.json`)).json());
   await cluster.sql('CREATE SCHEMA lake.files');

@@ -2,7 +2,7 @@ import { BINDING_CODES } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { OutputWriter } from '../duckdb/chunk-writer.ts';
 import { interruptConnection } from '../duckdb/instance.ts';
-import type { ResultWords } from '../duckdb/library.ts';
+import type { Address, ResultWords } from '../duckdb/library.ts';
 import { destroyChunk, PreparedStatement, Statement, type StatementKind } from '../duckdb/statement.ts';
 import type { MemoryUse, TaskInstance } from '../duckdb/instance-pool.ts';
 import type { InterruptControl } from '../turns/interrupt-control.ts';
@@ -38,12 +38,28 @@ export function fragmentError(thrown: unknown): unknown {
   return isRefused ? new SkeinError('FRAGMENT_REFUSED', message, { cause }) : thrown;
 }
 
+/** Takes the rows of a statement that runs again for its error. */
+const FOR_ITS_ERROR: OutputWriter = {
+  append: () => undefined,
+  finish: () => {
+    throw new SkeinError(
+      'ENGINE_FAULT',
+      'DuckDB ended the statement with an error that it did not tell, and that did not come again',
+    );
+  },
+  [Symbol.dispose]: () => undefined,
+};
+
 /**
  * One fragment in one instance, run by quanta in the slot's thread:
  *
  * ```
  * new --load inputs--> loaded --bind, plan--> stepping --ready--> fetching --no more rows--> done
  * ```
+ *
+ * A thread of DuckDB that meets an error interrupts the others. Of a statement that gives its rows already, DuckDB 1.5.5 often tells this
+ * interrupt in the error's place. Nobody else has interrupted it then: the statement runs once more, on one core and without rows, and ends with
+ * its own error.
  *
  * Disposed by its owner in every case; then the instance may be used again only if `done`.
  */
@@ -58,6 +74,7 @@ export class SlotTask implements Disposable {
   #prepared: PreparedStatement | undefined;
   #statement: Statement | undefined;
   #writer: OutputWriter | undefined;
+  #runsForItsError = false;
   #cancelled: SkeinError | undefined;
   #done = false;
   #quanta = 0;
@@ -101,7 +118,7 @@ export class SlotTask implements Disposable {
   }
 
   useThreads(threads: number): void {
-    this.#instance.useThreads(threads);
+    this.#instance.useThreads(this.#runsForItsError ? 1 : threads);
   }
 
   /** Works until the quantum is over, or until the task cannot continue. @throws the error that ends the task */
@@ -117,6 +134,21 @@ export class SlotTask implements Disposable {
       if (this.#cancelled !== undefined) throw this.#cancelled;
       throw this.#text.isFragment && this.#statement === undefined ? fragmentError(error) : error;
     }
+  }
+
+  /** Whether a `fetch` failed with an interrupt that nobody asked for. */
+  #hidesItsError(error: unknown): boolean {
+    const isInterrupt = SkeinError.of(error).code === 'QUERY_CANCELLED';
+    return isInterrupt && !this.#control.wasInterrupted && !this.#runsForItsError;
+  }
+
+  #runForItsError(): void {
+    this.#runsForItsError = true;
+    this.#writer?.[Symbol.dispose]();
+    this.#writer = undefined;
+    this.#statement?.[Symbol.dispose]();
+    this.#statement = undefined;
+    this.useThreads(1);
   }
 
   /** Highest sampled memory use; zero for a task of fewer quanta than one sample interval. */
@@ -152,7 +184,7 @@ export class SlotTask implements Disposable {
       if (state === 'waiting') return this.#waitForHelpers();
       this.#waitingSinceMs = undefined;
       if (state === 'ready') {
-        this.#writer = this.#text.open(this.#statement.result);
+        this.#writer = this.#runsForItsError ? FOR_ITS_ERROR : this.#text.open(this.#statement.result);
         return this.#fetch(this.#writer, isOver);
       }
     } while (!isOver());
@@ -171,7 +203,14 @@ export class SlotTask implements Disposable {
   #fetch(writer: OutputWriter, isOver: () => boolean): QuantumEnd {
     do {
       if (this.#output.full) return 'blocked';
-      const chunk = this.#statement?.fetch();
+      let chunk: Address | undefined;
+      try {
+        chunk = this.#statement?.fetch();
+      } catch (error) {
+        if (!this.#hidesItsError(error)) throw error;
+        this.#runForItsError();
+        return 'more';
+      }
       if (chunk === undefined) {
         writer.finish();
         this.#done = true;

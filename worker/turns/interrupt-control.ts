@@ -9,20 +9,21 @@ import { interruptConnection } from '../duckdb/instance.ts';
  * IDLE --open--> RUNNING --interrupt--> BUSY --> RUNNING
  *   ^----close----'
  * ```
- * It also holds whether the attempt was withdrawn, whether it has work to do, whether it is held, its scheduled time, its CPU time, and the
- * bytes that it scans.
+ * It also holds whether the attempt was interrupted, whether it was withdrawn, whether it has work to do, whether it is held, its scheduled time,
+ * its CPU time, and the bytes that it scans.
  */
 const STATE = 0;
 const WITHDRAWN = 1;
 const RUNNABLE = 4;
 const HELD = 5;
+const INTERRUPTED = 14;
 const IDLE = 0;
 const RUNNING = 1;
 const BUSY = 2;
 const ADDRESS_OFFSET = 8;
 const CPU_OFFSET = 24;
 const SCANNED_OFFSET = 48;
-const BYTES = 56;
+const BYTES = 64;
 /** In microseconds: CPU time of the quanta that have ended, that of the thread at the begin of the present one (0 between quanta), time of all quanta. */
 const USED = 0;
 const BEGAN = 1;
@@ -64,8 +65,14 @@ export class InterruptControl {
   /** Main thread: interrupts the running piece of the statement, if there is one. */
   interrupt(): void {
     if (Atomics.compareExchange(this.#words, STATE, RUNNING, BUSY) !== RUNNING) return;
+    Atomics.store(this.#words, INTERRUPTED, 1);
     interruptConnection(Atomics.load(this.#address, 0));
     Atomics.store(this.#words, STATE, RUNNING);
+  }
+
+  /** Whether a piece was interrupted at any time. */
+  get wasInterrupted(): boolean {
+    return Atomics.load(this.#words, INTERRUPTED) !== 0;
   }
 
   /** Main thread: marks the attempt's output as unwanted. The slot ends the attempt at its next quantum. */

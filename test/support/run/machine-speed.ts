@@ -11,6 +11,10 @@ const ROUNDS = 5;
 const HASHED = Buffer.alloc(4 * 2 ** 20, 'skein');
 const SORTED = Array.from({ length: 60_000 }, (_, i) => `${(i * 7_919) % 60_013}`);
 
+/** A measurement takes up to half a second of a core, and some suites need hundreds. */
+const HOLDS_MS = 5_000;
+let last: { readonly slowness: number; readonly endsMs: number } | undefined;
+
 /** Milliseconds of some work of the kinds that suites do: bytes, texts, objects. */
 function workMs(): number {
   const beganMs = performance.now();
@@ -20,10 +24,17 @@ function workMs(): number {
 }
 
 /**
- * How many times longer than on the reference a run takes here now, by its cores and by what one of them does in the same minute. Bounds of
+ * How many times longer than on the reference a run takes here now, by its cores and by what one of them did within the last seconds. Bounds of
  * time that say nothing of the product, as the time-outs of tests, are multiplied by it; never less than 1.
  */
 export function machineSlowness(): number {
+  if (last !== undefined && performance.now() < last.endsMs) return last.slowness;
+  const slowness = measure();
+  last = { slowness, endsMs: performance.now() + HOLDS_MS };
+  return slowness;
+}
+
+function measure(): number {
   const times = Array.from({ length: ROUNDS }, workMs).toSorted((a, b) => a - b);
   // The one in the middle: the first has no compiled code, and others are interrupted.
   const middle = times[Math.floor(ROUNDS / 2)] ?? REFERENCE_MS;

@@ -16,6 +16,9 @@ const SLOW = [
   'cli/up/up.system.test.ts',
   'test/cluster/distributed.test.ts',
   'test/conformance/scope-matrix.test.ts',
+  'test/clients/console-catalog.test.ts',
+  'test/clients/postgres-spellings.test.ts',
+  'test/cluster/policy-leases.test.ts',
   'cli/commands.system.test.ts',
   'cli/load/load-tpch.system.test.ts',
 ];

@@ -291,10 +291,9 @@ describe('tables made by hand from the specification', () => {
   test('format version 3: deletion vectors', async () => {
     const sql = 'SELECT count(*), min(id), max(id), count(*) FILTER (WHERE id % 2 = 1) FROM clients.deletion_vectors';
     expect(await read('deletion_vectors', sql)).toEqual([[99_997, 2, 199_996, 0]]);
-    expect(await cluster.sql('SELECT id FROM clients.deletion_vectors WHERE id BETWEEN 99998 AND 100002')).toEqual([
-      [99_998],
-      [100_002],
-    ]);
+    expect(
+      await cluster.sql('SELECT id FROM clients.deletion_vectors WHERE id BETWEEN 99998 AND 100002 ORDER BY 1'),
+    ).toEqual([[99_998], [100_002]]);
   });
 
   test('addresses of rows: positions past deleted rows, lineage of format 3, partitions of every spec', async () => {

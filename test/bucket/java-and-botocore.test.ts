@@ -9,6 +9,7 @@ import { icebergClasspath } from '#test/support/rest-kit.ts';
 import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
 import { openTlsDoor, type TlsDoor } from '#test/support/tls-door.ts';
 import { hasDone } from './engine-matrix.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** The libraries beneath engines: what they do that no engine shows. */
 
@@ -65,7 +66,8 @@ test('Iceberg’s Java library outlives a key that ends sooner than it renews ke
 }, 300_000);
 
 test('Iceberg’s Java library has each request signed', async () => {
-  expect(await runJava('brief', 8, 'remote-signing')).toBeGreaterThan(1);
+  const seconds = Math.ceil(patience(8_000) / 1_000);
+  expect(await runJava('brief', seconds, 'remote-signing')).toBeGreaterThan(1);
   hasDone('Iceberg’s Java library 1.11 (S3FileIO)', 'signatures', 'write, read, delete');
 }, 300_000);
 

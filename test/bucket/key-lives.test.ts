@@ -69,7 +69,9 @@ test('whoever loads a table again has another key in time: never one with less t
 
 test('a key that comes to its last third is asked for once for all who load the table, and serves until it ends while STS gives no other', async () => {
   await create('together');
-  sts.shortenTo(12_000);
+  // Twenty-four loads take less than its last third.
+  const lifeMs = patience(12_000);
+  sts.shortenTo(lifeMs);
   try {
     const ids = async (): Promise<readonly (string | undefined)[]> =>
       (await Promise.all(Array.from({ length: 8 }, () => configOf('together')))).map(
@@ -77,7 +79,7 @@ test('a key that comes to its last third is asked for once for all who load the 
       );
     await expect.poll(async () => new Set(await ids()).size).toBe(1);
     const [first] = await ids();
-    await new Promise((resolve) => setTimeout(resolve, 8_500));
+    await new Promise((resolve) => setTimeout(resolve, 0.7 * lifeMs));
     sts.widen(() => Promise.resolve('no key'));
     expect(new Set([...(await ids()), ...(await ids())])).toEqual(new Set([first]));
     sts.widen(null);

@@ -11,7 +11,7 @@ export const PARTS: readonly Part[] = [
     name: 'deep',
     what: 'long suites of rooms that stand: crashes of the catalog, exchanges, simulations, the oracle, fragments, newer releases',
     scripts: [
-      'test:deep -- catalog/ cli/ coordinator/ shared/membership worker/ test/attack test/fuzz test/oracle test/plan test/simulation test/slt test/tpcds test/tpch test/upgrade',
+      'test:deep -- catalog/ cli/ console/ coordinator/ shared/membership worker/ test/attack test/fuzz test/oracle test/plan test/simulation test/slt test/tpcds test/tpch test/upgrade',
     ],
   },
   {
@@ -22,11 +22,11 @@ export const PARTS: readonly Part[] = [
   {
     name: 'deep-clients',
     what: 'long suites of stores with faults, Flight over TLS by every driver, the console over kills, and statements of Postgres’ tools in other spellings',
-    scripts: ['test:deep -- test/clients test/bucket shared/storage'],
+    scripts: ['test:deep -- test/clients test/bucket test/stores shared/storage'],
   },
   {
     name: 'sieges',
-    what: 'the long attacks and faults of one kind each, alone: stuck statements, workers that hang, floods of passwords and unknown keys, half a minute of chaos',
+    what: 'the long attacks and faults of one kind each, alone: stuck statements, workers that hang, floods of passwords, of unknown keys and at the door of Postgres, half a minute of chaos',
     scripts: ['test:sieges'],
   },
   {

@@ -17,6 +17,7 @@ const SLOW = [
   'test/cluster/distributed.test.ts',
   'test/conformance/scope-matrix.test.ts',
   'test/clients/console-catalog.test.ts',
+  'test/clients/postgres-browsers.test.ts',
   'test/clients/postgres-spellings.test.ts',
   'test/cluster/policy-leases.test.ts',
   'cli/commands.system.test.ts',

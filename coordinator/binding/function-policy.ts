@@ -53,7 +53,7 @@ export const CONTEXT_FUNCTIONS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Those that tell the current catalog or schema and nothing else, or the same everywhere. */
+/** The functions of the context whose value depends on the current catalog and schema at most: `version` is a constant. */
 export const PLACE_FUNCTIONS: ReadonlySet<string> = new Set([
   'current_catalog',
   'current_database',

@@ -11,6 +11,7 @@ import type { SlotPool } from './slot-pool.ts';
 const RUNS = 150;
 /** Rows are streamed long before the one that fails. */
 const FAILS_LATE = "SELECT CASE WHEN n = 300000 THEN error('late') ELSE n END FROM range(300001) AS r(n)";
+
 let dir: string;
 let pool: SlotPool;
 

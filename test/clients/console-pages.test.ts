@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
 import { consoleSuite } from '#test/support/console-suite.ts';
-import { ask, openConsole, rowTexts, untilInHistory, write } from '#test/support/console.ts';
+import { ask, openConsole, rowTexts, signOut, untilInHistory, write } from '#test/support/console.ts';
 
 /** Debian's chromium looks at what ran, watches the cluster, and tries to get in. */
 
@@ -198,8 +198,7 @@ test('foreign hosts, foreign origins, frames and old cookies get nothing', async
   await framed.waitForTimeout(500);
   expect(await framed.frameLocator('iframe').getByRole('textbox', { name: 'SQL' }).count()).toBe(0);
   const cookies = (await page.context().cookies(origin)).map(({ name, value }) => `${name}=${value}`).join('; ');
-  await button(page, 'Sign out').click();
-  await page.getByRole('region', { name: 'Sign in' }).waitFor();
+  await signOut(page);
   expect(await status({ ...own, cookie: cookies })).toBe(401);
   await page.context().close();
 });

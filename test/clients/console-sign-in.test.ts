@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { atLocalhost } from '#shared/config/loopback.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { consoleSuite } from '#test/support/console-suite.ts';
-import { ask, rowTexts, visit, write } from '#test/support/console.ts';
+import { ask, rowTexts, signOut, visit, write } from '#test/support/console.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 
 /** Debian's chromium signs in to the console at the catalog's page, as a person does, and as a thief would. */
@@ -68,8 +68,7 @@ test('by the page of the catalog, back to the page that was asked for, and out a
   await page.goto(`${origin}/console/account`);
   await page.getByText('the program skein-console').waitFor();
   await page.getByRole('link', { name: 'Back to the console' }).click();
-  await button(page, 'Sign out').click();
-  await page.getByRole('region', { name: 'Sign in' }).waitFor();
+  await signOut(page);
   expect(await status(context, copy)).toBe(401);
   await context.close();
 });

@@ -59,6 +59,18 @@ export async function visit(page: Page, url: string): Promise<ConsolePage> {
   return { page, faults };
 }
 
+/**
+ * Signs out by the button, and waits for the page that comes then: a page that is closed while it goes to another may stay open, and who
+ * closes its context waits for ever (Chromium's issue 536385539).
+ */
+export async function signOut(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Sign out', exact: true });
+  await button.waitFor();
+  await page.waitForLoadState();
+  await Promise.all([page.waitForEvent('load'), button.click()]);
+  await page.getByRole('region', { name: 'Sign in' }).waitFor();
+}
+
 /** Writes a text into the active tab, in place of what is there. */
 export async function write(page: Page, sql: string): Promise<void> {
   const editor = page.getByRole('textbox', { name: 'SQL' });

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERROR_MESSAGE_BYTES_MAX, ERRORS, type ErrorCode } from '#shared/error.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { machineSlowness } from '#test/support/run/machine-speed.ts';
 
 /** Clients can make error texts of any length: none may cost another client its connection, a slot or a worker. */
 
-/** Longest time that another client waits for an answer meanwhile. */
+/** Longest time that another client waits for an answer meanwhile on the reference machine. */
 const WAIT_MS_MAX = 1_000;
 const LENGTH = 200_000;
 /** The texts repeat these: characters that JSON, headers or logs escape, or that our own patterns look at twice. */
@@ -146,7 +147,7 @@ test('whoever gets an error of any length gets it alone, cut: nobody else waits,
   expect(wrong).toEqual([]);
   expect(bystander.failures).toEqual([]);
   expect(bystander.asked).toBeGreaterThan(CASES.length);
-  expect(bystander.longestMs).toBeLessThan(WAIT_MS_MAX);
+  expect(bystander.longestMs).toBeLessThan(WAIT_MS_MAX * machineSlowness());
   expect(await workers()).toEqual(before.pids);
   expect(await metric('skein_task_retries_total')).toBe(before.retries);
   expect(await metric('skein_workers_live')).toBe(2);

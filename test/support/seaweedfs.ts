@@ -61,8 +61,11 @@ export type Seaweedfs = AsyncDisposable & {
   readonly roleArn: string;
 };
 
+/** Another program may take one of its eight ports between the choice and the start; it ends then. */
+const STARTS = 3;
+
 /** SeaweedFS (Apache-2.0) with STS, over a folder of its own. Its program comes as a wheel of PyPI. */
-export async function startSeaweedfs(): Promise<Seaweedfs> {
+export async function startSeaweedfs(starts = STARTS): Promise<Seaweedfs> {
   const weed = join(await pythonBin('seaweedfs'), 'weed');
   const folder = await mkdtemp(join(tmpdir(), 'skein-weed-'));
   const roleArn = `arn:aws:iam::role/${ROLE_NAME}`;
@@ -95,16 +98,18 @@ export async function startSeaweedfs(): Promise<Seaweedfs> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await untilThere(key);
+    await untilThere(key, () => child.exitCode !== null);
   } catch (error) {
+    const hasEnded = child.exitCode !== null;
     await stop();
+    if (hasEnded && starts > 1) return startSeaweedfs(starts - 1);
     throw error;
   }
   return { endpoint, key, roleArn, [Symbol.asyncDispose]: stop };
 }
 
 /** Makes the bucket as soon as the server can: it answers before all of its parts know each other. */
-async function untilThere(key: S3Credential): Promise<void> {
+async function untilThere(key: S3Credential, hasEnded: () => boolean): Promise<void> {
   const endMs = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
@@ -112,7 +117,7 @@ async function untilThere(key: S3Credential): Promise<void> {
       await new S3Client(key).send({ bucket: 'warehouse', key: 'first', method: 'PUT', body: Buffer.from('x') });
       return;
     } catch (error) {
-      if (performance.now() > endMs) throw error;
+      if (hasEnded() || performance.now() > endMs) throw error;
       await sleep(200);
     }
   }

@@ -109,8 +109,7 @@ describe('INSERT', () => {
       headers: { authorization: `Bearer ${await cluster.token()}` },
     });
     expect((await running).body).toMatchObject({ error: 'QUERY_CANCELLED' });
-    // Files of an attempt that was given up go with the second sweep, half a minute later (`coordinator/write/write-journal.ts`).
-    await expect.poll(() => filesOf('failing'), { timeout: patience(45_000) }).toEqual([]);
+    await expect.poll(() => filesOf('failing'), { timeout: patience(10_000) }).toEqual([]);
     expect((await ok(`SELECT count(*) FROM ${SCHEMA}.failing`)).rows).toEqual([[0]]);
   });
 });

@@ -60,8 +60,8 @@ export async function visit(page: Page, url: string): Promise<ConsolePage> {
 }
 
 /**
- * Signs out by the button, and waits for the page that comes then: a page that is closed while it goes to another may stay open, and who
- * closes its context waits for ever (Chromium's issue 536385539).
+ * Signs out by the button, and waits until the next page has loaded. Chromium may leave a page open that is closed while it navigates, and
+ * `context.close()` then never ends (Chromium's issue 536385539).
  */
 export async function signOut(page: Page): Promise<void> {
   const button = page.getByRole('button', { name: 'Sign out', exact: true });

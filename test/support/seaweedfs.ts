@@ -61,11 +61,11 @@ export type Seaweedfs = AsyncDisposable & {
   readonly roleArn: string;
 };
 
-/** Another program may take one of its eight ports between the choice and the start; it ends then. */
-const STARTS = 3;
+/** SeaweedFS ends when another program has taken one of its eight ports since they were chosen. */
+const START_ATTEMPTS_MAX = 3;
 
 /** SeaweedFS (Apache-2.0) with STS, over a folder of its own. Its program comes as a wheel of PyPI. */
-export async function startSeaweedfs(starts = STARTS): Promise<Seaweedfs> {
+export async function startSeaweedfs(attempts = START_ATTEMPTS_MAX): Promise<Seaweedfs> {
   const weed = join(await pythonBin('seaweedfs'), 'weed');
   const folder = await mkdtemp(join(tmpdir(), 'skein-weed-'));
   const roleArn = `arn:aws:iam::role/${ROLE_NAME}`;
@@ -97,18 +97,21 @@ export async function startSeaweedfs(starts = STARTS): Promise<Seaweedfs> {
     }
     await rm(folder, { recursive: true, force: true });
   };
+  const hasEnded = (): boolean => child.exitCode !== null;
   try {
-    await untilThere(key, () => child.exitCode !== null);
+    await untilThere(key, hasEnded);
   } catch (error) {
-    const hasEnded = child.exitCode !== null;
     await stop();
-    if (hasEnded && starts > 1) return startSeaweedfs(starts - 1);
+    if (hasEnded() && attempts > 1) return startSeaweedfs(attempts - 1);
     throw error;
   }
   return { endpoint, key, roleArn, [Symbol.asyncDispose]: stop };
 }
 
-/** Makes the bucket as soon as the server can: it answers before all of its parts know each other. */
+/**
+ * Makes the bucket as soon as the server can: it answers before all of its parts know each other.
+ * @throws when the server has ended, or after `START_TIMEOUT_MS`
+ */
 async function untilThere(key: S3Credential, hasEnded: () => boolean): Promise<void> {
   const endMs = performance.now() + START_TIMEOUT_MS;
   for (;;) {
